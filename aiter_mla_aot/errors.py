@@ -1,0 +1,65 @@
+"""Errors of the installed package.
+
+Every error states a fact, its cause and a remedy, and carries a stable ``code`` (part of the public API, never reused)
+and the process ``exit_code`` that the command line returns for it. Library code raises these and never prints or exits.
+
+Codes: ``MLA1xx`` requests and dispatch, ``MLA2xx`` files of the package, ``MLA3xx`` device and HIP run time.
+Errors of the build are in ``build_tools.errors`` (``MLA5xx``) and are not shipped.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class MlaError(Exception):
+    """Base of all errors: ``fact`` (what happened), ``cause`` (why) and ``remedy`` (what to do)."""
+
+    code: ClassVar[str] = "MLA000"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, fact: str, *, cause: str = "", remedy: str = "") -> None:
+        super().__init__(fact)
+        self.fact = fact
+        self.cause = cause
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.fact}"]
+        if self.cause:
+            lines.append(f"  cause: {self.cause}")
+        if self.remedy:
+            lines.append(f"  remedy: {self.remedy}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, str]:
+        """The error as the ``error`` object of every ``--json`` answer."""
+        return {"code": self.code, "fact": self.fact, "cause": self.cause, "remedy": self.remedy}
+
+
+class InvalidProblem(MlaError):
+    """A field of a problem is missing, unknown or outside its domain."""
+
+    code = "MLA101"
+    exit_code = 2
+
+
+class Refused(MlaError):
+    """No kernel of this wheel may serve the problem; ``refusal`` says why (see ``dispatch.Refusal``)."""
+
+    code = "MLA102"
+    exit_code = 3
+
+
+class PackageFileMissing(MlaError):
+    """A file that the package needs is absent."""
+
+    code = "MLA201"
+    exit_code = 4
+
+
+class PackageFileDamaged(MlaError):
+    """A file of the package is not the file that was built: its hash, size or format differs."""
+
+    code = "MLA202"
+    exit_code = 4

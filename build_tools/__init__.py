@@ -1,0 +1,1 @@
+"""Build pipeline of aiter_mla_aot; never shipped."""

@@ -10,3 +10,10 @@ class BuildError(MlaError):
 
     code = "MLA500"
     exit_code = 10
+
+
+class ExtensionCompileFailed(BuildError):
+    """The dispatch extension could not be compiled or linked."""
+
+    code = "MLA560"
+    exit_code = 16

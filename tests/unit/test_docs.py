@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import importlib
 import pkgutil
 import re
@@ -9,14 +11,19 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import aiter_mla_aot
 import build_tools
-from aiter_mla_aot import cli
+from aiter_mla_aot import cli, rules
 from aiter_mla_aot.errors import MlaError
 from aiter_mla_aot.problem import FIELDS, REQUIRED
+from build_tools import catalog
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -44,7 +51,7 @@ def error_classes() -> list[type[MlaError]]:
 def row(cls: type[MlaError]) -> str:
     """The row of an error in docs/errors.md: made from the class, so that the page cannot say something else."""
     meaning = (cls.__doc__ or "").strip().partition("\n\n")[0]
-    return f"| `{cls.code}` | `{cls.__name__}` | {cls.exit_code} | {' '.join(meaning.split())} |"
+    return f"| `{cls.code}` | `{cls.__name__}` | {cls.exit_code} | {' '.join(meaning.replace('``', '`').split())} |"
 
 
 def commands(page: Path) -> list[list[str]]:
@@ -87,7 +94,9 @@ def test_commands_of_a_page_exist(page: Path) -> None:
         if words[0] == "aiter-mla-aot":
             cli.build_parser().parse_args(words[1:])
         else:
-            assert (ROOT / "build_tools/commands" / f"{words[3]}.py").is_file(), words
+            parser = argparse.ArgumentParser()
+            importlib.import_module(f"build_tools.commands.{words[3]}").add_parser(parser.add_subparsers(required=True))
+            parser.parse_args(words[3:])
 
 
 def test_the_readme_shows_both_build_commands_and_both_public_reports() -> None:
@@ -103,3 +112,15 @@ def test_the_page_of_commands_lists_every_field_of_a_problem_with_its_default() 
     for field, default in FIELDS.items():
         shown = "required" if field in REQUIRED else f"`{str(default).lower() if isinstance(default, bool) else default}`"
         assert re.search(rf"^\| `{field}` \|.*\| {re.escape(shown)} \|$", text, flags=re.MULTILINE), field
+
+
+@pytest.mark.parametrize(
+    "record",
+    [catalog.KernelRow, rules.Claim, rules.Fold, rules.Gate, catalog.Precondition, catalog.Report, catalog.LockedObject],
+    ids=lambda record: record.__name__,
+)
+def test_the_page_of_data_lists_every_field_of_a_row(record: type[DataclassInstance]) -> None:
+    text = (ROOT / "docs/data.md").read_text(encoding="utf-8")
+    tables = [re.findall(r"^\| `(\w+)` \|", block, flags=re.MULTILINE) for block in text.split("\n\n")]
+    names = [field.name for field in dataclasses.fields(record)]
+    assert any(sorted(table) == sorted(names) for table in tables), names

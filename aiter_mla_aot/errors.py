@@ -63,3 +63,52 @@ class PackageFileDamaged(MlaError):
 
     code = "MLA202"
     exit_code = 4
+
+
+class PackageFileUnexpected(MlaError):
+    """A file lies in the package that the build did not put there."""
+
+    code = "MLA203"
+    exit_code = 4
+
+
+class RecordInvalid(MlaError):
+    """The ``RECORD`` of the package is absent, malformed, or leaves a file without a hash; or two packages lie in one place."""
+
+    code = "MLA204"
+    exit_code = 4
+
+
+class CodeObjectMismatch(MlaError):
+    """A code object is not the one its arch's table names, or is no AMDGPU code object of that arch."""
+
+    code = "MLA205"
+    exit_code = 4
+
+
+class TableMismatch(MlaError):
+    """A dispatch table or ``build_info.json`` is of another schema or contradicts the rest of the package."""
+
+    code = "MLA206"
+    exit_code = 4
+
+
+class VersionLabelMismatch(MlaError):
+    """The version differs between the parts of the package, or does not say what the build was made of."""
+
+    code = "MLA207"
+    exit_code = 4
+
+
+class WheelInvalid(MlaError):
+    """A file is not a wheel of this package: not a zip archive of the plain form the build writes, truncated, or misnamed."""
+
+    code = "MLA208"
+    exit_code = 4
+
+
+class ExtensionMismatch(MlaError):
+    """The dispatch extension was compiled for other code objects than the package holds."""
+
+    code = "MLA209"
+    exit_code = 4

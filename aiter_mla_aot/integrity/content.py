@@ -1,0 +1,208 @@
+"""Checks of the package's parts against each other, the same for an installed package and for a wheel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from email.parser import BytesParser
+from typing import Any, Final
+
+from .. import table
+from ..errors import CodeObjectMismatch, ExtensionMismatch, PackageFileMissing, PackageFileUnexpected, TableMismatch, VersionLabelMismatch
+from . import elf, labels
+from .record import PACKAGE
+from .report import Finding, finding
+
+DISTRIBUTION: Final = "aiter-mla-aot"
+BUILD_INFO: Final = f"{PACKAGE}/build_info.json"
+BUILD_INFO_SCHEMA: Final = 1
+EXTENSION: Final = f"{PACKAGE}/_native.abi3.so"
+NEEDED: Final = (f"{PACKAGE}/__init__.py", BUILD_INFO, EXTENSION)
+
+
+@dataclass(slots=True)
+class Content:
+    """Files of the package by their path in RECORD, and what the checks make of them."""
+
+    files: Mapping[str, bytes]
+    dist_info: str
+    version: str = ""
+    archs: tuple[str, ...] = ()
+    tables: dict[str, table.Table] = field(default_factory=dict)
+    objects: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Run every check; fills the other fields."""
+        for path in NEEDED:
+            if path not in self.files:
+                self.add(PackageFileMissing, path, "the file", "nothing", "a file of every build of this package is missing")
+        metadata = self._metadata()
+        info = self._build_info()
+        self._check_version(metadata, info)
+        self._check_tables()
+        for arch in self.archs:
+            self._check_objects(arch)
+        self._check_strays()
+        self._check_extension()
+
+    def add(self, kind: Any, path: str, expected: object, found: object, text: str) -> None:
+        """Note something that is wrong."""
+        self.findings.append(finding(kind, path, expected, found, text))
+
+    def _metadata(self) -> Message:
+        path = f"{self.dist_info}/METADATA"
+        message: Message = BytesParser().parsebytes(self.files.get(path, b""), headersonly=True)
+        if path not in self.files:
+            self.add(PackageFileMissing, path, "the file", "nothing", "the package has no metadata")
+        elif (message["Name"] or "").lower().replace("_", "-") != DISTRIBUTION:
+            self.add(VersionLabelMismatch, path, f"Name: {DISTRIBUTION}", message["Name"], "the metadata is of another package")
+        return message
+
+    def _build_info(self) -> Mapping[str, Any]:
+        info = self._json(BUILD_INFO)
+        if info is None:
+            return {}
+        wrong = build_info_fault(info)
+        if wrong:
+            self.add(TableMismatch, BUILD_INFO, *wrong, "the file is not a build record of the schema this package reads")
+            return {}
+        self.archs = tuple(info["archs"])
+        return info
+
+    def _check_version(self, metadata: Message, info: Mapping[str, Any]) -> None:
+        self.version = metadata["Version"] or ""
+        directory = self.dist_info.removesuffix(".dist-info").partition("-")[2]
+        if directory != self.version:
+            self.add(VersionLabelMismatch, self.dist_info, self.version, directory, "the directory's version is not that of METADATA")
+        if info and info["version"] != self.version:
+            self.add(VersionLabelMismatch, BUILD_INFO, self.version, info["version"], "the recorded version is not that of METADATA")
+        if info:
+            for expected, found in labels.contradictions(self.version, self.archs, info["provider"]["name"], info["lock_sha256"]):
+                self.add(VersionLabelMismatch, BUILD_INFO, expected, found, "the version label does not say what the package holds")
+
+    def _check_tables(self) -> None:
+        for arch in self.archs:
+            path = f"{PACKAGE}/tables/{arch}.json"
+            data = self._json(path)
+            if data is None:
+                continue
+            try:
+                parsed = table.parse(data)
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+                self.add(TableMismatch, path, f"a dispatch table of schema {table.SCHEMA}", repr(error), "the table cannot be used")
+                continue
+            if parsed.arch != arch:
+                self.add(TableMismatch, path, arch, parsed.arch, "the table is of another arch")
+                continue
+            for name, diagram in parsed.catalogs.items():
+                wrong = diagram_fault(diagram, len(parsed.plans), len(parsed.refusals))
+                if wrong:
+                    self.add(TableMismatch, path, *wrong, f"the decision diagram of catalog {name} leads nowhere")
+            self.tables[arch] = parsed
+
+    def _check_objects(self, arch: str) -> None:
+        if arch not in self.tables:
+            return
+        for kernel in self.tables[arch].kernels:
+            path = f"{PACKAGE}/kernels/{arch}/{kernel.file}"
+            if not kernel.shipped:
+                continue
+            if path not in self.files:
+                self.add(PackageFileMissing, path, kernel.sha256, "nothing", "a code object that the table names is missing")
+                continue
+            data = self.files[path]
+            digest = hashlib.sha256(data).hexdigest()
+            wrong = elf.fault(data, arch)
+            if wrong:
+                self.add(CodeObjectMismatch, path, *wrong, f"the file is no code object for {arch}")
+            if len(data) != kernel.info.get("bytes"):
+                self.add(CodeObjectMismatch, path, f"{kernel.info.get('bytes')} bytes", f"{len(data)} bytes", "the size is not the table's")
+            if digest != kernel.sha256:
+                self.add(CodeObjectMismatch, path, kernel.sha256, digest, "the SHA-256 is not the table's")
+            if not wrong and digest == kernel.sha256:
+                self.objects[arch] += 1
+
+    def _check_strays(self) -> None:
+        named = {f"{PACKAGE}/tables/{arch}.json" for arch in self.archs}
+        for arch, parsed in self.tables.items():
+            named |= {f"{PACKAGE}/kernels/{arch}/{kernel.file}" for kernel in parsed.kernels if kernel.shipped}
+        unread = tuple(f"{PACKAGE}/kernels/{arch}/" for arch in self.archs if arch not in self.tables)
+        for path in sorted(self.files):
+            if path.startswith((f"{PACKAGE}/kernels/", f"{PACKAGE}/tables/")) and path not in named and not path.startswith(unread):
+                self.add(PackageFileUnexpected, path, "only what the tables name", path, "no table of this package names the file")
+
+    def _check_extension(self) -> None:
+        binary = self.files.get(EXTENSION)
+        if binary is None:
+            return
+        if binary[:7] != elf.ELF64_LITTLE:
+            self.add(ExtensionMismatch, EXTENSION, "a 64-bit ELF library", binary[:7].hex(), "the extension is no library")
+        for arch, parsed in self.tables.items():
+            shipped = {kernel.sha256 for kernel in parsed.kernels if kernel.shipped}
+            for kernel in parsed.kernels:
+                compiled_in = bytes.fromhex(kernel.sha256) in binary
+                if kernel.shipped and not compiled_in:
+                    self.add(
+                        ExtensionMismatch, EXTENSION, f"the hash of {arch}/{kernel.file}", "no such hash", "the extension does not know it"
+                    )
+                if not kernel.shipped and kernel.sha256 not in shipped and compiled_in:
+                    self.add(
+                        ExtensionMismatch,
+                        EXTENSION,
+                        f"no {arch}/{kernel.file}",
+                        "its hash",
+                        "the extension knows an object that is not shipped",
+                    )
+
+    def _json(self, path: str) -> Mapping[str, Any] | None:
+        """The decoded object of a file, or None with a finding; a missing file is noted where it is not already."""
+        if path not in self.files:
+            if path not in NEEDED:
+                self.add(PackageFileMissing, path, "the file", "nothing", "a file that build_info.json announces is missing")
+            return None
+        try:
+            data = json.loads(self.files[path])
+        except ValueError as error:
+            self.add(TableMismatch, path, "JSON", error, "the file cannot be read")
+            return None
+        if not isinstance(data, dict):
+            self.add(TableMismatch, path, "a JSON object", type(data).__name__, "the file cannot be read")
+            return None
+        return data
+
+
+def build_info_fault(info: Mapping[str, Any]) -> tuple[str, str] | None:
+    """(expected, found) for the first field of a decoded ``build_info.json`` that this package cannot use."""
+    if info.get("schema") != BUILD_INFO_SCHEMA:
+        return f"schema {BUILD_INFO_SCHEMA}", f"schema {info.get('schema')!r}"
+    for name in ("version", "source_date", "lock_sha256"):
+        if not isinstance(info.get(name), str):
+            return f"{name}: a text", repr(info.get(name))
+    archs = info.get("archs")
+    if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not set(archs) <= elf.MACH.keys():
+        return f"archs: a sorted list of {', '.join(elf.MACH)}", repr(archs)
+    provider = info.get("provider")
+    if not isinstance(provider, dict) or not isinstance(provider.get("name"), str):
+        return "provider: an object with a name", repr(provider)
+    return None
+
+
+def diagram_fault(diagram: table.Diagram, plans: int, refusals: int) -> tuple[str, str] | None:
+    """(expected, found) if some walk of the diagram ends outside the table, else None."""
+    level = {diagram.root}
+    for _, width in table.AXES:
+        following: set[int] = set()
+        for place in level:
+            if type(place) is not int or not 0 <= place <= len(diagram.nodes) - width:
+                return f"a node of {width} entries among {len(diagram.nodes)}", f"offset {place!r}"
+            following.update(diagram.nodes[place : place + width])
+        level = following
+    for leaf in sorted(level):
+        if not (0 <= leaf < plans or table.REFUSAL <= leaf < table.REFUSAL + refusals):
+            return f"one of {plans} plans or {refusals} refusals", f"answer {leaf}"
+    return None

@@ -1,0 +1,94 @@
+"""The whole check of an installed package: its directory and the ``.dist-info`` beside it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ..errors import PackageFileDamaged, PackageFileMissing, PackageFileUnexpected, RecordInvalid
+from . import record
+from .content import Content
+from .report import Finding, VerifyReport, finding
+
+INSTALLER_FILES: Final = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
+"""Files of ``.dist-info`` that installers write; they differ between machines."""
+
+
+def dist_infos(site: Path) -> list[str]:
+    """Names of the package's ``.dist-info`` directories in a site-packages directory."""
+    return sorted(path.name for path in site.glob("*.dist-info") if path.name.lower().startswith(f"{record.PACKAGE}-"))
+
+
+def verify(package: Path) -> VerifyReport:
+    """Check the package that lies in the directory ``package``."""
+    site = package.parent
+    names = dist_infos(site)
+    findings: list[Finding] = []
+    if len(names) != 1:
+        findings.append(
+            finding(
+                RecordInvalid,
+                str(site),
+                f"one {record.PACKAGE}-*.dist-info",
+                ", ".join(names) or "none",
+                "the package is not installed once",
+            )
+        )
+    dist_info = names[0] if names else f"{record.PACKAGE}-.dist-info"
+    present = _walk(site, record.PACKAGE, findings) | _walk(site, dist_info, findings)
+    files: dict[str, bytes] = {}
+    for name in sorted(present):
+        _read(site / name, name, files, findings)
+    record_path = f"{dist_info}/RECORD"
+    if record_path in files:
+        findings += _check_record(site, files, record_path)
+    elif names:
+        findings.append(finding(RecordInvalid, record_path, "the file", "nothing", "the package has no RECORD"))
+    content = Content({name: data for name, data in files.items() if not record.is_cache(name)}, dist_info)
+    content.check()
+    findings += content.findings
+    return VerifyReport(str(package), content.version, content.archs, len(content.files), dict(content.objects), tuple(findings))
+
+
+def _check_record(site: Path, files: dict[str, bytes], record_path: str) -> list[Finding]:
+    rows, findings = record.parse(files[record_path], record_path)
+    dist_info = record_path.split("/")[0]
+    findings += record.unhashed(rows, record_path)
+    outside: dict[str, bytes] = {}
+    for name, row in rows.items():
+        inside = name.startswith((f"{record.PACKAGE}/", f"{dist_info}/"))
+        if not inside and row.digest:
+            _read(site / name, name, outside, findings)
+        data = files.get(name) if inside else outside.get(name)
+        if data is not None:
+            findings += record.check(row, data)
+        elif inside and not record.is_cache(name):
+            findings.append(finding(PackageFileMissing, name, row.digest or "the file", "nothing", "RECORD lists a file that is not there"))
+    for name in sorted(files.keys() - rows.keys()):
+        if not record.is_cache(name) and name not in {f"{dist_info}/{own}" for own in INSTALLER_FILES}:
+            findings.append(finding(PackageFileUnexpected, name, "a line in RECORD", "none", "the file is not in RECORD"))
+    return findings
+
+
+def _walk(site: Path, top: str, findings: list[Finding]) -> set[str]:
+    found: set[str] = set()
+
+    def unreadable(error: OSError) -> None:
+        findings.append(finding(PackageFileDamaged, top, "a readable directory", error, "the directory cannot be listed"))
+
+    root = site / top
+    if not root.is_dir():
+        return found
+    for directory, _, names in os.walk(root, onerror=unreadable):
+        found |= {(Path(directory) / name).relative_to(site).as_posix() for name in names}
+    return found
+
+
+def _read(path: Path, name: str, files: dict[str, bytes], findings: list[Finding]) -> None:
+    try:
+        files[name] = path.read_bytes()
+    except FileNotFoundError:
+        findings.append(finding(PackageFileMissing, name, "the file", "nothing", "RECORD lists a file that is not there"))
+    except OSError as error:
+        findings.append(finding(PackageFileDamaged, name, "a readable file", error.strerror, "the file cannot be read"))

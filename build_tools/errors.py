@@ -17,3 +17,170 @@ class ExtensionCompileFailed(BuildError):
 
     code = "MLA560"
     exit_code = 16
+
+
+class DataError(BuildError):
+    """Base of what is wrong in the data files under ``hsa/``."""
+
+    code = "MLA520"
+    exit_code = 12
+
+
+class DataFileUnreadable(DataError):
+    """A data file is absent or is not TOML."""
+
+    code = "MLA521"
+
+
+class SchemaDrift(DataError):
+    """A data file, section or field is missing, of another type or of another schema."""
+
+    code = "MLA522"
+
+
+class UnknownField(DataError):
+    """A data file holds a field or section that nothing reads."""
+
+    code = "MLA523"
+
+
+class DuplicateKey(DataError):
+    """Two rows claim the same identity."""
+
+    code = "MLA524"
+
+
+class ShadowedKey(DataError):
+    """A claimed kernel can never be chosen, or two kernels are equally good for one problem."""
+
+    code = "MLA525"
+
+
+class MissingObject(DataError):
+    """A row names a code object, kernel, gate or fold that does not exist."""
+
+    code = "MLA526"
+
+
+class OrphanObject(DataError):
+    """A locked code object has no row in the catalog."""
+
+    code = "MLA527"
+
+
+class ClaimInvalid(DataError):
+    """A claim, gate or fold states something impossible."""
+
+    code = "MLA528"
+
+
+class BootstrapFailed(BuildError):
+    """The private environment could not be made."""
+
+    code = "MLA562"
+    exit_code = 17
+
+
+class VenvModuleMissing(BootstrapFailed):
+    """The interpreter has no ``venv`` or no ``ensurepip``, as on Debian without python3-venv."""
+
+    code = "MLA563"
+
+
+class NetworkUnavailable(BootstrapFailed):
+    """The package index did not answer."""
+
+    code = "MLA564"
+
+
+class HashMismatch(BootstrapFailed):
+    """A downloaded file is not the file of the lock."""
+
+    code = "MLA565"
+
+
+class DiskFull(BootstrapFailed):
+    """No space is left where the build writes."""
+
+    code = "MLA566"
+
+
+class NotWritable(BootstrapFailed):
+    """The build may not write where it must."""
+
+    code = "MLA567"
+
+
+class StepFailed(BuildError):
+    """A step of the build graph failed without a typed error of its own."""
+
+    code = "MLA568"
+    exit_code = 18
+
+
+class SettingInvalid(BuildError):
+    """A setting of the build (option, environment variable or ``--config-settings``) is unknown or impossible."""
+
+    code = "MLA569"
+    exit_code = 2
+
+
+class ProviderError(BuildError):
+    """Base of what is wrong with the source of the code objects."""
+
+    code = "MLA540"
+    exit_code = 14
+
+
+class SourceMissing(ProviderError):
+    """The given AITER source does not exist or holds no MLA code objects."""
+
+    code = "MLA541"
+
+
+class SourceUnsafe(ProviderError):
+    """The given AITER source holds something that is never read: links, special files, unsafe or doubled names, oversized members."""
+
+    code = "MLA542"
+
+
+class SourceUnreadable(ProviderError):
+    """The given AITER source is damaged, encrypted or cannot be read."""
+
+    code = "MLA543"
+
+
+class ObjectUnknown(ProviderError):
+    """The source holds a code object that the lock does not know."""
+
+    code = "MLA544"
+
+
+class ObjectChanged(ProviderError):
+    """A code object of the source is not the one of the lock."""
+
+    code = "MLA545"
+
+
+class ObjectMissing(ProviderError):
+    """A code object of the lock is not in the source."""
+
+    code = "MLA546"
+
+
+class LicenceMissing(ProviderError):
+    """The source has no licence text to go with its objects."""
+
+    code = "MLA547"
+
+
+class ObjectRejected(ProviderError):
+    """A code object cannot go into a lock because the reader does not accept it."""
+
+    code = "MLA548"
+
+
+class CoverageShrank(DataError):
+    """Fewer problems are served than before."""
+
+    code = "MLA529"

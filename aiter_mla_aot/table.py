@@ -1,0 +1,183 @@
+"""The static dispatch table of one arch, as the build wrote it, and the walk of its decision diagram.
+
+The diagram of a catalog is one list of integers. A node is a run of as many entries as its axis has values; an entry is the
+place of the next node, and on the last axis an answer: an index of ``plans`` below ``REFUSAL``, else ``REFUSAL`` plus an index
+of ``refusals``. The C++ table is the same list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from .errors import PackageFileDamaged, PackageFileMissing
+from .problem import DTYPE_PAIRS, KV_SPAN_LIMIT, MAX_HEADS, MAX_Q_LEN, MODES, PAGE_SIZES, Problem
+from .rules import Claim, Flags, Fold, Gate
+
+SCHEMA: Final = 1
+REFUSAL: Final = 0x8000
+CATALOGS: Final = ("shipped", "full")
+DIRECTORY: Final = Path(__file__).parent / "tables"
+AXES: Final = (
+    ("mode", len(MODES)),
+    ("dtypes", len(DTYPE_PAIRS)),
+    ("heads", MAX_HEADS),
+    ("q_len", MAX_Q_LEN),
+    ("ragged", 2),
+    ("page_size", len(PAGE_SIZES)),
+    ("causal", 2),
+    ("lse", 2),
+    ("context_parallel", 2),
+    ("sparse", 2),
+    ("kv_over_4gib", 2),
+)
+"""The axes of the diagram and their widths, outermost first. A boolean axis has false first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One catalogued kernel. ``info`` holds the object's own metadata (bytes, registers, kernarg size and so on)."""
+
+    file: str
+    sha256: str
+    symbol: str
+    scope: str
+    shipped: bool
+    superseded: bool
+    recipe: str | None
+    claim: Claim | None
+    not_served: str | None
+    gates: tuple[str, ...]
+    preconditions: tuple[str, ...]
+    upstream_keys: tuple[str, ...]
+    sources: tuple[str, ...]
+    info: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The file name without its suffix, as users and AITER call the kernel."""
+        return self.file.removesuffix(".co")
+
+    def in_catalog(self, catalog: str) -> bool:
+        """Whether the catalog ``shipped`` (this wheel) or ``full`` (all published objects, newest of a name) holds it."""
+        return self.shipped if catalog == "shipped" else not self.superseded
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """The decision diagram of one catalog."""
+
+    root: int
+    nodes: tuple[int, ...]
+
+    def leaf(self, problem: Problem) -> int:
+        """The answer's number for a problem of this arch that lies inside the diagram's axes."""
+        place = self.root
+        for value in positions(problem):
+            place = self.nodes[place + value]
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Everything the build decided for one arch."""
+
+    arch: str
+    kernels: tuple[Kernel, ...]
+    folds: Mapping[str, Fold]
+    gates: Mapping[str, Gate]
+    reports: tuple[Mapping[str, Any], ...]
+    plans: tuple[tuple[int, bool], ...]
+    """Per plan: index of its kernel, and whether every work item holds one query token."""
+    refusals: tuple[str, ...]
+    catalogs: Mapping[str, Diagram]
+    counts: Mapping[str, Any]
+
+
+def positions(problem: Problem) -> tuple[int, ...]:
+    """The problem's place on every axis, in the order of ``AXES``. Its dtype pair must be one of ``DTYPE_PAIRS``."""
+    return (
+        MODES.index(problem.mode),
+        DTYPE_PAIRS.index((problem.q_dtype, problem.kv_dtype)),
+        problem.heads - 1,
+        problem.q_len - 1,
+        int(problem.ragged),
+        problem.page_size.bit_length() - 1,
+        int(problem.causal),
+        int(problem.lse),
+        int(problem.cp_world_size > 1),
+        int(problem.sparse),
+        int(problem.kv_bytes > KV_SPAN_LIMIT),
+    )
+
+
+def flags(problem: Problem) -> Flags:
+    """The axes of the problem on which no size depends."""
+    return Flags(
+        problem.ragged,
+        problem.page_size,
+        problem.causal,
+        problem.lse,
+        problem.cp_world_size > 1,
+        problem.sparse,
+        problem.kv_bytes > KV_SPAN_LIMIT,
+    )
+
+
+def archs(directory: Path = DIRECTORY) -> tuple[str, ...]:
+    """The archs that have a table, sorted."""
+    return tuple(sorted(path.stem for path in directory.glob("gfx*.json")))
+
+
+@cache
+def load(arch: str, directory: Path = DIRECTORY) -> Table:
+    """Read one arch's table.
+
+    Raises ``PackageFileMissing`` if there is none and ``PackageFileDamaged`` if it is not a table of this schema.
+    """
+    path = directory / f"{arch}.json"
+    reinstall = "install the wheel again; `aiter-mla-aot verify` lists every damaged file"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise PackageFileMissing(f"{path} is missing", cause="the package is not complete", remedy=reinstall) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise PackageFileDamaged(f"{path} cannot be read", cause=str(error), remedy=reinstall) from error
+    try:
+        return parse(json.loads(text))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise PackageFileDamaged(f"{path} is not a dispatch table of schema {SCHEMA}", cause=repr(error), remedy=reinstall) from error
+
+
+def parse(data: Mapping[str, Any]) -> Table:
+    """Build a table from its decoded JSON; raises what dict and dataclass raise where a field is wrong."""
+    if data["schema"] != SCHEMA:
+        raise ValueError(f"schema {data['schema']!r}")
+    return Table(
+        arch=data["arch"],
+        kernels=tuple(_kernel(row) for row in data["kernels"]),
+        folds={row["name"]: Fold(**_tuples(row)) for row in data["folds"]},
+        gates={row["id"]: Gate(**_tuples(row)) for row in data["gates"]},
+        reports=tuple(data["reports"]),
+        plans=tuple((row["kernel"], row["single"]) for row in data["plans"]),
+        refusals=tuple(data["refusals"]),
+        catalogs={name: Diagram(data["catalogs"][name]["root"], tuple(data["catalogs"][name]["nodes"])) for name in CATALOGS},
+        counts=data["counts"],
+    )
+
+
+_KERNEL_FIELDS: Final = frozenset(field.name for field in fields(Kernel)) - {"info", "claim"}
+
+
+def _kernel(row: Mapping[str, Any]) -> Kernel:
+    named = _tuples({name: row[name] for name in _KERNEL_FIELDS})
+    claim = row["claim"] and Claim(**_tuples(row["claim"]))
+    return Kernel(**named, claim=claim, info={name: value for name, value in row.items() if name not in _KERNEL_FIELDS | {"claim"}})
+
+
+def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}

@@ -1,0 +1,68 @@
+"""``docs/support-matrix.md``: what this version serves, written from the tables and never by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from aiter_mla_aot import table
+from aiter_mla_aot.problem import DTYPE_PAIRS, MAX_HEADS, MAX_Q_LEN, MODES, Problem
+from aiter_mla_aot.rules import layout
+
+_HEAD = """# Support matrix
+
+Written by `python3 -m build_tools coverage` from the dispatch tables; do not edit. Plans carry `evidence: none`: no kernel here has been
+run by this project's own proof yet. The rows below are for page size 1, uniform query lengths, one request list for all tokens, no LSE, no
+context parallelism and up to 4 GiB of KV; `aiter-mla-aot explain` answers for everything else. A refused problem has no row.
+"""
+
+
+def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
+    """The page for the tables of all archs."""
+    parts = [_HEAD]
+    for arch, data in sorted(tables.items()):
+        parsed = table.parse(data)
+        for catalog, what in (("shipped", "kernels of the wheel"), ("full", "every published kernel")):
+            counts = data["counts"][catalog]
+            served = sum(sum(routes.values()) for routes in counts["served"].values())
+            parts.append(f"## {arch}, catalog `{catalog}` ({what})\n\n{served:,} of {counts['total']:,} problems are served.\n")
+            parts.append("| mode | q / KV dtype | heads | q length | mask | route | kernel |\n| --- | --- | --- | --- | --- | --- | --- |")
+            parts.append("\n".join(_rows(parsed, catalog)) + "\n")
+    return "\n".join(parts)
+
+
+def _rows(data: table.Table, catalog: str) -> Iterator[str]:
+    for mode in MODES:
+        for q_dtype, kv_dtype in DTYPE_PAIRS:
+            for causal in (True, False):
+                yield from _pair_rows(data, catalog, mode, q_dtype, kv_dtype, causal)
+
+
+def _pair_rows(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: str, causal: bool) -> Iterator[str]:
+    cells: dict[tuple[str, str], dict[int, list[int]]] = {}
+    for heads in range(1, MAX_HEADS + 1):
+        for q_len in range(1, MAX_Q_LEN + 1):
+            leaf = data.catalogs[catalog].leaf(Problem(data.arch, mode, q_dtype, kv_dtype, heads, q_len, 1, causal=causal))
+            if leaf < table.REFUSAL:
+                index, single = data.plans[leaf]
+                kernel = data.kernels[index]
+                if kernel.claim is not None:
+                    route = layout(kernel.claim, heads, q_len, single).route
+                    cells.setdefault((route, kernel.name), {}).setdefault(heads, []).append(q_len)
+    for (route, kernel_name), by_heads in cells.items():
+        by_q_len: dict[tuple[int, ...], list[int]] = {}
+        for heads, q_lens in by_heads.items():
+            by_q_len.setdefault(tuple(q_lens), []).append(heads)
+        for q_lens, head_counts in by_q_len.items():
+            mask = "causal" if causal else "full"
+            yield f"| {mode} | {q_dtype} / {kv_dtype} | {ranges(head_counts)} | {ranges(q_lens)} | {mask} | {route} | `{kernel_name}` |"
+
+
+def ranges(values: list[int] | tuple[int, ...]) -> str:
+    """Ascending numbers as text, with runs written as ``a..b``."""
+    parts = []
+    for _, run in groupby(enumerate(values), key=lambda item: item[1] - item[0]):
+        numbers = [number for _, number in run]
+        parts.append(str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}..{numbers[-1]}")
+    return ", ".join(parts)

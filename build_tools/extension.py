@@ -26,6 +26,7 @@ CORE_SOURCES: Final = (
     "device_info.cpp",
     "hip_binding.cpp",
     "kernarg.cpp",
+    "kernel_source.cpp",
     "launch.cpp",
     "lookup.cpp",
     "module_store.cpp",

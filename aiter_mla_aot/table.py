@@ -128,6 +128,7 @@ def flags(problem: Problem) -> Flags:
     )
 
 
+@cache
 def archs(directory: Path = DIRECTORY) -> tuple[str, ...]:
     """The archs that have a table, sorted."""
     return tuple(sorted(path.stem for path in directory.glob("gfx*.json")))

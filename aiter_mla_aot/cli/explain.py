@@ -1,0 +1,53 @@
+"""``aiter-mla-aot explain``: what runs for one problem, and why."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ..explanation import explain
+from . import problem_flags
+from .output import emit
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's arguments."""
+    parser = subparsers.add_parser("explain", help="say what runs for one problem, and why", allow_abbrev=False)
+    problem_flags.add(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the explanation."""
+    payload = explain(problem_flags.problem(args), args.catalog).to_json()
+    emit(args, payload, _text(payload))
+    return 0
+
+
+def _text(answer: dict[str, Any]) -> str:
+    lines = []
+    if answer["outcome"] == "served":
+        lines += [
+            f"served by {answer['kernel']}",
+            f"  object        {answer['object']}  sha256 {answer['sha256']}",
+            f"  route         {answer['route']}: {answer['fold']['text']}, {answer['fold']['items_per_request']} item(s) a request",
+            f"  recipe        {answer['recipe']}",
+        ]
+        if not answer["in_wheel"]:
+            lines.append("  note          this kernel is not in this wheel")
+        lines += [f"  precondition  {text}" for text in answer["preconditions"]]
+        lines.append(f"  evidence      {answer['evidence']}")
+    else:
+        lines.append(f"refused ({answer['refusal']}): {answer['reason']}")
+        if answer["nearest"]:
+            change = ", ".join(f"{name} = {value}" for name, value in answer["nearest"]["change"].items())
+            lines.append(f"  nearest       served with {change}: {answer['nearest']['kernel']}, {answer['nearest']['route']}")
+    for gate in answer["gates"]:
+        state = "forbids kernels here" if gate["active"] else "does not hold here"
+        lines.append(f"  gate          {gate['id']} ({state}): {gate['cause']} ({gate['reference']})")
+    lines.append(f"  candidates    {len(answer['candidates'])} kernels take these dtypes in this mode")
+    for candidate in answer["candidates"]:
+        lines.append(f"    {candidate['verdict']:17} {candidate['kernel']}")
+        lines += [f"      {reason}" for reason in candidate["reasons"]]
+    return "\n".join(lines)

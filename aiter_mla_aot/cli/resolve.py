@@ -1,0 +1,85 @@
+"""``aiter-mla-aot resolve``: answers for many problems, JSON lines in and JSON lines out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TextIO
+
+from ..dispatch import resolve
+from ..errors import InvalidProblem
+from ..problem import FIELDS, Problem
+from . import problem_flags
+from .output import SCHEMA
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command's arguments."""
+    parser = subparsers.add_parser(
+        "resolve",
+        help="answer problems given as JSON lines",
+        description=f"One JSON object a line, with the fields {', '.join(FIELDS)}; one answer a line, in the same order.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--batch", required=True, metavar="FILE", help="JSON lines of problems; - for standard input")
+    problem_flags.add_catalog(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON lines (without it, one line of text a problem)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer every line; 0, or 2 if a line was no problem (its answer is then an error with the line's number)."""
+    failed = False
+    with _open(args.batch) as lines:
+        for answer in answers(lines, args.catalog):
+            failed = failed or "error" in answer
+            print(json.dumps(answer) if args.json else _text(answer))
+    return InvalidProblem.exit_code if failed else 0
+
+
+def answers(lines: Iterable[str], catalog: str) -> Iterator[dict[str, Any]]:
+    """The answer to every line that is not blank: the plan, the refusal or the error, with the line's number."""
+    known: dict[Problem, dict[str, Any]] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            problem = _problem(line)
+        except InvalidProblem as error:
+            yield {"schema": SCHEMA, "line": number, "outcome": "error", "error": error.to_json()}
+            continue
+        answer = known.get(problem)
+        if answer is None:
+            answer = known[problem] = resolve(problem, catalog).to_json()
+        yield {"schema": SCHEMA, "line": number} | answer
+
+
+def _problem(line: str) -> Problem:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InvalidProblem("the line is not JSON", cause=str(error), remedy="write one JSON object a line") from error
+    if not isinstance(values, dict):
+        raise InvalidProblem("the line is not a JSON object", cause=f"it is a {type(values).__name__}", remedy="write one JSON object a line")
+    return Problem.from_mapping(values)
+
+
+def _open(name: str) -> Any:
+    if name == "-":
+        return nullcontext(sys.stdin)
+    try:
+        return Path(name).open(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InvalidProblem(f"{name} cannot be read", cause=error.strerror or str(error), remedy="give a file of JSON lines") from error
+
+
+def _text(answer: dict[str, Any]) -> str:
+    if "error" in answer:
+        return f"{answer['line']}: error {answer['error']['code']}: {answer['error']['fact']}; {answer['error']['cause']}"
+    if answer["outcome"] == "served":
+        return f"{answer['line']}: served by {answer['kernel']}, {answer['route']}"
+    return f"{answer['line']}: refused ({answer['refusal']})"

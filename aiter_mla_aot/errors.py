@@ -112,3 +112,87 @@ class ExtensionMismatch(MlaError):
 
     code = "MLA209"
     exit_code = 4
+
+
+class HipNotFound(MlaError):
+    """No HIP run time is loaded in this process, or the one that was named does not load."""
+
+    code = "MLA301"
+    exit_code = 5
+
+
+class HipError(MlaError):
+    """A HIP call failed."""
+
+    code = "MLA302"
+    exit_code = 5
+
+
+class DeviceUnsupported(MlaError):
+    """The device is not one that this wheel has kernels for, or it cannot be identified."""
+
+    code = "MLA303"
+    exit_code = 5
+
+
+class ObjectNeedsNewerRocm(MlaError):
+    """A code object has a version that the ROCm of this process cannot load."""
+
+    code = "MLA304"
+    exit_code = 5
+
+
+class ObjectForOtherArch(MlaError):
+    """A code object is for another arch than the device."""
+
+    code = "MLA305"
+    exit_code = 5
+
+
+class TargetIdMismatch(MlaError):
+    """A code object was built for another sramecc or xnack setting than the device runs with."""
+
+    code = "MLA306"
+    exit_code = 5
+
+
+class ObjectHashMismatch(MlaError):
+    """The bytes of a code object are not those the extension was built for."""
+
+    code = "MLA307"
+    exit_code = 5
+
+
+class MixedDevices(MlaError):
+    """The tensors of one call are on different devices."""
+
+    code = "MLA308"
+    exit_code = 5
+
+
+class UsedAfterFork(MlaError):
+    """HIP was opened by a process of which this one is a fork."""
+
+    code = "MLA309"
+    exit_code = 5
+
+
+class ArgumentInvalid(MlaError):
+    """An argument has another type, shape, dtype, layout or place than the call takes."""
+
+    code = "MLA310"
+    exit_code = 5
+
+
+class ModuleNotPrepared(MlaError):
+    """The kernels of a device are needed but cannot be loaded now."""
+
+    code = "MLA311"
+    exit_code = 5
+
+
+class NativeAbiMismatch(MlaError):
+    """The extension and the Python files of the package are not of one build."""
+
+    code = "MLA312"
+    exit_code = 5

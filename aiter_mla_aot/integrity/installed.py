@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ..errors import PackageFileDamaged, PackageFileMissing, PackageFileUnexpected, RecordInvalid
+from ..errors import ExtensionMismatch, PackageFileDamaged, PackageFileMissing, PackageFileUnexpected, RecordInvalid
+from ..table import Table
 from . import record
-from .content import Content
+from .content import EXTENSION, Content
 from .report import Finding, VerifyReport, finding
 
+OWN_DIRECTORY: Final = Path(__file__).resolve().parent.parent
 INSTALLER_FILES: Final = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
 """Files of ``.dist-info`` that installers write; they differ between machines."""
 
@@ -48,7 +52,23 @@ def verify(package: Path) -> VerifyReport:
     content = Content({name: data for name, data in files.items() if not record.is_cache(name)}, dist_info)
     content.check()
     findings += content.findings
+    if package == OWN_DIRECTORY and not any(item.path == EXTENSION for item in findings):
+        # A damaged library could crash this process, so it is only loaded when its bytes are right.
+        findings += _check_loaded(content.tables)
     return VerifyReport(str(package), content.version, content.archs, len(content.files), dict(content.objects), tuple(findings))
+
+
+def _check_loaded(tables: Mapping[str, Table]) -> list[Finding]:
+    try:
+        native = importlib.import_module(f"{record.PACKAGE}._native")
+    except ImportError as error:
+        return [finding(ExtensionMismatch, EXTENSION, "a library that loads", error, "the extension cannot be loaded")]
+    loaded = sorted((row["arch"], row["file"], row["sha256"]) for row in native.table()["kernels"])
+    named = sorted((arch, row.file, row.sha256) for arch, data in tables.items() for row in data.kernels if row.shipped)
+    if loaded != named:
+        different = sorted(set(loaded) ^ set(named))
+        return [finding(ExtensionMismatch, EXTENSION, "the kernels of the tables", different, "the extension knows other kernels")]
+    return []
 
 
 def _check_record(site: Path, files: dict[str, bytes], record_path: str) -> list[Finding]:

@@ -89,7 +89,6 @@ def _contiguous(shape: Sequence[int]) -> list[int]:
     return steps
 
 
-@ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DlTensor))
 def _describe(tensor: Any, out: Any) -> int:
     if tensor.unreadable:
         return -1
@@ -97,9 +96,12 @@ def _describe(tensor: Any, out: Any) -> int:
     return 0
 
 
+_DESCRIBE: Final = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DlTensor))(_describe)
+
+
 def capsule(major: int = 1, previous: ExchangeTable | None = None) -> tuple[Any, ExchangeTable]:
     """An exchange capsule and its table, which must outlive it."""
-    address = ctypes.cast(_describe, ctypes.c_void_p).value
+    address = ctypes.cast(_DESCRIBE, ctypes.c_void_p).value
     table = ExchangeTable(major, 3, ctypes.addressof(previous) if previous else None, (ctypes.c_void_p * 3)(), address, None)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype = ctypes.py_object

@@ -134,7 +134,9 @@ def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: 
         "q_len": f"claimed for items of {claim.min_tokens} to {claim.tokens} query tokens",
         "mask": f"claimed for causal {' or '.join(str(value).lower() for value in claim.causal)} only",
         "lse": "always writes the log-sum-exp" if claim.lse else "does not write the log-sum-exp of every row",
-        "context_parallel": "maps keys of a context-parallel rank only" if claim.context_parallel else "cannot map keys of a context-parallel rank",
+        "context_parallel": "maps keys of a context-parallel rank only"
+        if claim.context_parallel
+        else "cannot map keys of a context-parallel rank",
         "ragged": "not claimed for query lengths that differ",
         "sparse": "not claimed for a KV list per query token",
     }
@@ -144,7 +146,7 @@ def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: 
 def _gates(data: table.Table, rows: list[table.Kernel], problem: Problem, answer: Plan | Refusal) -> tuple[Gate, ...]:
     """Gates that forbid a kernel here, and those that guard the chosen kernel or one made for exactly these heads."""
     chosen = answer.kernel.sha256 if isinstance(answer, Plan) else None
-    names = set()
+    names: set[str] = set()
     for kernel in rows:
         if kernel.claim is None or (kernel.superseded and kernel.sha256 != chosen):
             continue

@@ -93,7 +93,9 @@ class Problem:
         unknown = sorted(ascii(name) for name in values.keys() - FIELDS.keys())
         if unknown:
             raise InvalidProblem(
-                f"unknown field {', '.join(unknown):.200}", cause="a problem has no such field", remedy=f"use the fields {', '.join(FIELDS)}"
+                f"unknown field {', '.join(unknown):.200}",
+                cause="a problem has no such field",
+                remedy=f"use the fields {', '.join(FIELDS)}",
             )
         missing = [name for name in REQUIRED if name not in values]
         if missing:
@@ -112,7 +114,7 @@ REQUIRED: Final = ("arch", "mode", "q_dtype", "kv_dtype", "heads", "q_len", "pag
 
 
 def _invalid(name: str, value: object, expected: str) -> InvalidProblem:
-    return InvalidProblem(f"{name} is {ascii(value):.80}", cause=f"{name} must be {expected}", remedy=f"give {expected} for {name}")
+    return InvalidProblem(f"{name} is {value!a:.80}", cause=f"{name} must be {expected}", remedy=f"give {expected} for {name}")
 
 
 def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

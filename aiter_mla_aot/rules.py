@@ -115,11 +115,7 @@ def layout(claim: Claim, heads: int, q_len: int, single: bool) -> Layout:
     padded = groups * claim.heads
     tokens = 1 if single else min(q_len, claim.tokens)
     items = groups * -(-q_len // tokens)
-    folds = tuple(
-        name
-        for name, used in (("head_fold", groups > 1), ("token_fold", tokens < q_len), ("head_pad", padded > heads))
-        if used
-    )
+    folds = tuple(name for name, used in (("head_fold", groups > 1), ("token_fold", tokens < q_len), ("head_pad", padded > heads)) if used)
     return Layout(padded, groups, tokens, items, items * claim.heads * claim.tokens, folds)
 
 
@@ -129,9 +125,7 @@ def rank(claim: Claim, heads: int, q_len: int, single: bool) -> tuple[int, int, 
     return (shape.padded_heads - heads, shape.items_per_request, shape.rows_launched)
 
 
-def failures(
-    claim: Claim, gates: tuple[Gate, ...], folds: Mapping[str, Fold], heads: int, q_len: int, flags: Flags
-) -> tuple[Failure, ...]:
+def failures(claim: Claim, gates: tuple[Gate, ...], folds: Mapping[str, Fold], heads: int, q_len: int, flags: Flags) -> tuple[Failure, ...]:
     """Every reason why the kernel may not serve the problem, in ``FAILURE_ORDER``; empty if it may.
 
     The problem's mode and dtypes are taken to be the claim's.

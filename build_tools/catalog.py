@@ -153,12 +153,20 @@ def _lock(path: Path, arch: str) -> tuple[dict[str, Any], list[LockedObject]]:
     data = data_file.load(path)
     provider = data.pop("provider", None)
     if not isinstance(provider, dict):
-        raise SchemaDrift(f"{path}: [provider] is missing", cause="a lock names where its objects come from", remedy="write the lock with `build_tools lock`")
+        raise SchemaDrift(
+            f"{path}: [provider] is missing",
+            cause="a lock names where its objects come from",
+            remedy="write the lock with `build_tools lock`",
+        )
     if data.pop("schema", None) != data_file.SCHEMA or data.pop("arch", None) != arch:
         raise SchemaDrift(f"{path}: not a lock of {arch}", cause="schema or arch differs", remedy="write the lock with `build_tools lock`")
     rows = data.pop("object", [])
     if data or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise SchemaDrift(f"{path}: unknown or malformed section", cause="a lock holds [provider] and [[object]]", remedy="write the lock with `build_tools lock`")
+        raise SchemaDrift(
+            f"{path}: unknown or malformed section",
+            cause="a lock holds [provider] and [[object]]",
+            remedy="write the lock with `build_tools lock`",
+        )
     return provider, [data_file.record(LockedObject, row, f"{path}: object {number}") for number, row in enumerate(rows, 1)]
 
 
@@ -176,25 +184,43 @@ def _check(catalog: ArchCatalog) -> None:
         if row.supersedes is not None:
             older = catalog.row(row.supersedes)
             if older.file != row.file:
-                raise DataError(f"{where}: {row.file} supersedes {older.file}", cause="an object supersedes one of its own file name only", remedy="correct `supersedes`")
+                raise DataError(
+                    f"{where}: {row.file} supersedes {older.file}",
+                    cause="an object supersedes one of its own file name only",
+                    remedy="correct `supersedes`",
+                )
     for gate in catalog.gates:
         check_gate(gate, where)
     for patterns in [gate.kernels for gate in catalog.gates] + [row.kernels for row in catalog.preconditions]:
         for pattern in patterns:
             if not any(matches(row.file, (pattern,)) for row in catalog.kernels):
-                raise MissingObject(f"{where}/gates.toml: no kernel matches {pattern!r}", cause="the pattern names nothing", remedy="correct the pattern")
+                raise MissingObject(
+                    f"{where}/gates.toml: no kernel matches {pattern!r}", cause="the pattern names nothing", remedy="correct the pattern"
+                )
     gates = {gate.id for gate in catalog.gates}
     for report in catalog.reports:
         if (report.gate is None) == (report.no_gate is None):
-            raise SchemaDrift(f"{where}/reports.toml: {report.id} needs a gate or a reason", cause="exactly one of `gate` and `no_gate`", remedy="give one")
+            raise SchemaDrift(
+                f"{where}/reports.toml: {report.id} needs a gate or a reason",
+                cause="exactly one of `gate` and `no_gate`",
+                remedy="give one",
+            )
         if report.gate is not None and report.gate not in gates:
-            raise MissingObject(f"{where}/reports.toml: {report.id} names gate {report.gate!r}", cause="no such gate", remedy="add it to gates.toml")
+            raise MissingObject(
+                f"{where}/reports.toml: {report.id} names gate {report.gate!r}", cause="no such gate", remedy="add it to gates.toml"
+            )
     for item in catalog.locked:
         if catalog.row(item.sha256).file != item.file:
-            raise OrphanObject(f"{where}/lock.toml: {item.file} is not the file of {item.sha256}", cause="the catalog names it otherwise", remedy="write the lock again")
+            raise OrphanObject(
+                f"{where}/lock.toml: {item.file} is not the file of {item.sha256}",
+                cause="the catalog names it otherwise",
+                remedy="write the lock again",
+            )
 
 
 def _unique(where: str, what: str, keys: Iterable[str]) -> None:
     for key, count in Counter(keys).items():
         if count > 1:
-            raise DuplicateKey(f"{where}: {what} {key} occurs {count} times", cause="rows are identified by it", remedy="remove all but one")
+            raise DuplicateKey(
+                f"{where}: {what} {key} occurs {count} times", cause="rows are identified by it", remedy="remove all but one"
+            )

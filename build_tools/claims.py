@@ -51,10 +51,16 @@ def check_claim(row: KernelRow, folds: Mapping[str, Fold], where: str) -> None:
     }
     for what, true in possible.items():
         if not true:
-            raise ClaimInvalid(f"{name}: claim is impossible in {what}", cause="the fields contradict each other or the problem domain", remedy="correct the claim")
+            raise ClaimInvalid(
+                f"{name}: claim is impossible in {what}",
+                cause="the fields contradict each other or the problem domain",
+                remedy="correct the claim",
+            )
     for fold in claim.folds:
         if fold not in folds:
-            raise MissingObject(f"{name}: fold {fold!r} does not exist", cause="folds.toml has no such fold", remedy=f"use {', '.join(folds)}")
+            raise MissingObject(
+                f"{name}: fold {fold!r} does not exist", cause="folds.toml has no such fold", remedy=f"use {', '.join(folds)}"
+            )
 
 
 def check_gate(gate: Gate, where: str) -> None:
@@ -66,4 +72,6 @@ def check_gate(gate: Gate, where: str) -> None:
         if axis not in _GATE_AXES:
             raise ClaimInvalid(f"{name}: condition on {axis!r}", cause="no such axis", remedy=f"use {', '.join(_GATE_AXES)}")
         if not isinstance(values, list) or not values or any(value not in _GATE_AXES[axis] for value in values):
-            raise ClaimInvalid(f"{name}: values of {axis}", cause="a condition lists values of its axis", remedy=f"list values of {_GATE_AXES[axis]}")
+            raise ClaimInvalid(
+                f"{name}: values of {axis}", cause="a condition lists values of its axis", remedy=f"list values of {_GATE_AXES[axis]}"
+            )

@@ -30,7 +30,7 @@ def served(counted: Mapping[str, Any]) -> dict[str, int]:
 def kept_text(arch: str, counted: Mapping[str, Any]) -> str:
     """The content of ``coverage.toml`` for these counts."""
     lines = [
-        f"# Problems of the closed domain that {arch} serves, by catalog, mode and dtypes. Written by `build_tools coverage`; a count may only grow.",
+        "# Served problems of the closed domain by catalog, mode and dtypes; written by `build_tools coverage`. A count may only grow.",
         f"schema = {data_file.SCHEMA}",
         f'arch = "{arch}"',
     ]
@@ -43,7 +43,9 @@ def check_not_shrunk(path: Path, arch: str, counted: Mapping[str, Any]) -> None:
     """Raise ``CoverageShrank`` where fewer problems are served than the file keeps, ``SchemaDrift`` if it is not such a file."""
     kept = data_file.load(path)
     if kept.pop("schema", None) != data_file.SCHEMA or kept.pop("arch", None) != arch or kept.keys() != counted.keys():
-        raise SchemaDrift(f"{path} does not keep the counts of {arch}", cause="schema, arch or catalogs differ", remedy="run `build_tools coverage`")
+        raise SchemaDrift(
+            f"{path} does not keep the counts of {arch}", cause="schema, arch or catalogs differ", remedy="run `build_tools coverage`"
+        )
     for name, rows in kept.items():
         now = served(counted[name])
         for key, count in rows.items():

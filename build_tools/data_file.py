@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import tomllib
 
 from .errors import DataFileUnreadable, SchemaDrift, UnknownField
 
@@ -26,9 +27,13 @@ def read(path: Path, arch: str, sections: Mapping[str, type]) -> dict[str, list[
     """
     data = load(path)
     if data.pop("schema", None) != SCHEMA:
-        raise SchemaDrift(f"{path}: schema is not {SCHEMA}", cause="the file is of another format", remedy=f"write `schema = {SCHEMA}` at its top")
+        raise SchemaDrift(
+            f"{path}: schema is not {SCHEMA}", cause="the file is of another format", remedy=f"write `schema = {SCHEMA}` at its top"
+        )
     if data.pop("arch", None) != arch:
-        raise SchemaDrift(f"{path}: arch is not {arch!r}", cause="the file lies in the folder of another arch", remedy=f'write `arch = "{arch}"`')
+        raise SchemaDrift(
+            f"{path}: arch is not {arch!r}", cause="the file lies in the folder of another arch", remedy=f'write `arch = "{arch}"`'
+        )
     unknown = sorted(data.keys() - sections.keys())
     if unknown:
         raise UnknownField(f"{path}: unknown section {unknown[0]!r}", cause="no such section exists", remedy=f"use {', '.join(sections)}")
@@ -55,7 +60,9 @@ def record(kind: type[Row], row: Mapping[str, Any], where: str) -> Row:
     known = {field.name: field for field in fields(kind)}
     for name in row:
         if name not in known:
-            raise UnknownField(f"{where}: unknown field {name!r}", cause=f"{kind.__name__} has no such field", remedy=f"use {', '.join(known)}")
+            raise UnknownField(
+                f"{where}: unknown field {name!r}", cause=f"{kind.__name__} has no such field", remedy=f"use {', '.join(known)}"
+            )
     values = {}
     for name, field in known.items():
         if name in row:

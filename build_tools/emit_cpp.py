@@ -18,7 +18,7 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
     plans: list[str] = []
     refusals = sorted(REFUSAL_TEXT)
     nodes: list[int] = []
-    roots = {arch: -1 for arch in ARCHS}
+    roots = dict.fromkeys(ARCHS, -1)
     for arch, data in sorted(tables.items()):
         first_kernel, first_plan, first_node = len(kernels), len(plans), len(nodes)
         numbers: dict[int, int] = {}
@@ -26,7 +26,7 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
             if row["shipped"]:
                 numbers[index] = first_kernel + len(numbers)
                 kernels.append(_kernel_row(arch, row))
-        plan_numbers = {}
+        plan_numbers: dict[int, int] = {}
         for number, plan in enumerate(data["plans"]):
             if plan["kernel"] in numbers:
                 plan_numbers[number] = first_plan + len(plan_numbers)

@@ -10,6 +10,9 @@ from aiter_mla_aot import table
 from aiter_mla_aot.problem import DTYPE_PAIRS, MAX_HEADS, MAX_Q_LEN, MODES, Problem
 from aiter_mla_aot.rules import layout
 
+Cell = tuple[tuple[int, ...], tuple[int, ...], str, str]
+"""Heads, query lengths, route and kernel."""
+
 _HEAD = """# Support matrix
 
 Written by `python3 -m build_tools coverage` from the dispatch tables; do not edit. Plans carry `evidence: none`: no kernel here has been
@@ -35,31 +38,33 @@ def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
 def _rows(data: table.Table, catalog: str) -> Iterator[str]:
     for mode in MODES:
         for q_dtype, kv_dtype in DTYPE_PAIRS:
-            for causal in (True, False):
-                yield from _pair_rows(data, catalog, mode, q_dtype, kv_dtype, causal)
+            causal, full = (_cells(data, catalog, mode, q_dtype, kv_dtype, mask) for mask in (True, False))
+            for cell in dict.fromkeys(causal + full):
+                mask = "both" if cell in causal and cell in full else "causal" if cell in causal else "full"
+                heads, q_lens, route, kernel = cell
+                yield f"| {mode} | {q_dtype} / {kv_dtype} | {ranges(heads)} | {ranges(q_lens)} | {mask} | {route} | `{kernel}` |"
 
 
-def _pair_rows(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: str, causal: bool) -> Iterator[str]:
-    cells: dict[tuple[str, str], dict[int, list[int]]] = {}
+def _cells(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: str, causal: bool) -> list[Cell]:
+    """Heads and query lengths that have one route and kernel, as the largest rectangles of equal query lengths."""
+    found: dict[tuple[str, str], dict[int, list[int]]] = {}
     for heads in range(1, MAX_HEADS + 1):
         for q_len in range(1, MAX_Q_LEN + 1):
             leaf = data.catalogs[catalog].leaf(Problem(data.arch, mode, q_dtype, kv_dtype, heads, q_len, 1, causal=causal))
-            if leaf < table.REFUSAL:
-                index, single = data.plans[leaf]
-                kernel = data.kernels[index]
-                if kernel.claim is not None:
-                    route = layout(kernel.claim, heads, q_len, single).route
-                    cells.setdefault((route, kernel.name), {}).setdefault(heads, []).append(q_len)
-    for (route, kernel_name), by_heads in cells.items():
-        by_q_len: dict[tuple[int, ...], list[int]] = {}
+            kernel = data.kernels[data.plans[leaf][0]] if leaf < table.REFUSAL else None
+            if kernel is not None and kernel.claim is not None:
+                route = layout(kernel.claim, heads, q_len, data.plans[leaf][1]).route
+                found.setdefault((route, kernel.name), {}).setdefault(heads, []).append(q_len)
+    cells = []
+    for (route, name), by_heads in found.items():
+        by_q_lens: dict[tuple[int, ...], list[int]] = {}
         for heads, q_lens in by_heads.items():
-            by_q_len.setdefault(tuple(q_lens), []).append(heads)
-        for q_lens, head_counts in by_q_len.items():
-            mask = "causal" if causal else "full"
-            yield f"| {mode} | {q_dtype} / {kv_dtype} | {ranges(head_counts)} | {ranges(q_lens)} | {mask} | {route} | `{kernel_name}` |"
+            by_q_lens.setdefault(tuple(q_lens), []).append(heads)
+        cells += [(tuple(heads_of), q_lens_of, route, name) for q_lens_of, heads_of in by_q_lens.items()]
+    return cells
 
 
-def ranges(values: list[int] | tuple[int, ...]) -> str:
+def ranges(values: tuple[int, ...]) -> str:
     """Ascending numbers as text, with runs written as ``a..b``."""
     parts = []
     for _, run in groupby(enumerate(values), key=lambda item: item[1] - item[0]):

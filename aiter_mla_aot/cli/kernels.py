@@ -26,7 +26,13 @@ def run(args: argparse.Namespace) -> int:
     archs = table.archs()
     if args.arch is not None and args.arch not in archs:
         raise InvalidProblem(f"arch is {args.arch!r}", cause=f"this wheel describes {', '.join(archs)}", remedy="give one of these")
-    rows = [_row(arch, kernel) for arch in archs if args.arch in (None, arch) for kernel in table.load(arch).kernels if kernel.in_catalog(args.catalog)]
+    rows = [
+        _row(arch, kernel)
+        for arch in archs
+        if args.arch in (None, arch)
+        for kernel in table.load(arch).kernels
+        if kernel.in_catalog(args.catalog)
+    ]
     lines = [f"{row['arch']}  {row['kernel']:62} {row['status']:13} {row['sha256'][:12]}  {row['use']}" for row in rows]
     emit(args, {"catalog": args.catalog, "kernels": rows}, "\n".join(lines))
     return 0

@@ -33,7 +33,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def add_catalog(parser: argparse.ArgumentParser) -> None:
     """Add ``--catalog``."""
-    parser.add_argument("--catalog", default="shipped", choices=CATALOGS, help="shipped: this wheel's kernels; full: every catalogued kernel")
+    parser.add_argument(
+        "--catalog", default="shipped", choices=CATALOGS, help="shipped: this wheel's kernels; full: every catalogued kernel"
+    )
 
 
 def problem(args: argparse.Namespace) -> Problem:

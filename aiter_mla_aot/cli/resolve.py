@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from ..dispatch import resolve
 from ..errors import InvalidProblem
@@ -64,7 +64,9 @@ def _problem(line: str) -> Problem:
     except (ValueError, RecursionError) as error:
         raise InvalidProblem("the line is not JSON", cause=str(error), remedy="write one JSON object a line") from error
     if not isinstance(values, dict):
-        raise InvalidProblem("the line is not a JSON object", cause=f"it is a {type(values).__name__}", remedy="write one JSON object a line")
+        raise InvalidProblem(
+            "the line is not a JSON object", cause=f"it is a {type(values).__name__}", remedy="write one JSON object a line"
+        )
     return Problem.from_mapping(values)
 
 

@@ -97,6 +97,11 @@ class ArchCatalog:
         locked = {item.sha256 for item in self.locked}
         return frozenset(row.sha256 for row in self.kernels if row.sha256 in locked and row.scope == "decode")
 
+    @property
+    def provider_sha256(self) -> str:
+        """SHA-256 of the provider's wheel, empty for another kind of source."""
+        return str(self.provider.get("sha256", ""))
+
     def superseded(self) -> frozenset[str]:
         """SHA-256 of every object of which a newer one with the same file name exists."""
         return frozenset(row.supersedes for row in self.kernels if row.supersedes)

@@ -28,15 +28,14 @@ MINIMUM_ROCM: Final = {6: "6.3"}
 def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path | None = None) -> None:
     """Write ``out_dir/tables/<arch>.json`` for each arch and ``out_dir/dispatch_table.hpp`` for all.
 
-    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``; the kept coverage counts are then not compared.
-    Raises ``DataError`` and its kinds.
+    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``. Raises ``DataError`` and its kinds.
     """
     tables = {}
     for arch in sorted(set(archs)):
         lock = locks / arch / "lock.toml" if locks else None
-        tables[arch] = table(catalog.load(hsa, arch, lock=lock))
-        if locks is None:
-            check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"])
+        data = catalog.load(hsa, arch, lock=lock)
+        tables[arch] = table(data)
+        check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], data.provider_sha256)
     for arch, data in tables.items():
         replace_text(out_dir / "tables" / f"{arch}.json", json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n")
     replace_text(out_dir / "dispatch_table.hpp", emit_cpp.header(tables))

@@ -21,12 +21,13 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 def run(args: argparse.Namespace) -> int:
     """Write the kept files and print the counts."""
     hsa = Path("hsa")
-    tables = {arch: table(catalog.load(hsa, arch)) for arch in catalog.archs(hsa)}
+    catalogs = {arch: catalog.load(hsa, arch) for arch in catalog.archs(hsa)}
+    tables = {arch: table(data) for arch, data in catalogs.items()}
     for arch, data in tables.items():
-        kept = hsa / arch / "coverage.toml"
+        kept, provider = hsa / arch / "coverage.toml", catalogs[arch].provider_sha256
         if kept.exists() and not args.accept_fewer:
-            coverage.check_not_shrunk(kept, arch, data["counts"])
-        replace_text(kept, coverage.kept_text(arch, data["counts"]))
+            coverage.check_not_shrunk(kept, arch, data["counts"], provider)
+        replace_text(kept, coverage.kept_text(arch, data["counts"], provider))
     replace_text(Path("docs") / "support-matrix.md", emit_matrix.text(tables))
     counts = {arch: data["counts"] for arch, data in tables.items()}
     if args.json:

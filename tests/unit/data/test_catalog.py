@@ -128,8 +128,12 @@ def test_outputs_do_not_depend_on_order_or_number_of_archs(tmp_path: Path) -> No
 def test_serving_fewer_problems_stops_the_build(tmp_path: Path) -> None:
     kept = tmp_path / "coverage.toml"
     counted = {"shipped": {"served": {"split fp8/fp8": {"native": 5}}}, "full": {"served": {"split fp8/fp8": {"native": 5, "head_pad": 1}}}}
-    kept.write_text(coverage.kept_text("gfx942", counted), encoding="utf-8")
-    coverage.check_not_shrunk(kept, "gfx942", counted)
+    kept.write_text(coverage.kept_text("gfx942", counted, "p"), encoding="utf-8")
+    coverage.check_not_shrunk(kept, "gfx942", counted, "p")
+    counted["shipped"]["served"]["split fp8/fp8"]["native"] = 4
+    coverage.check_not_shrunk(kept, "gfx942", counted, "another provider")
+    with pytest.raises(errors.CoverageShrank, match=r"shipped.*4 problems served, 5 before"):
+        coverage.check_not_shrunk(kept, "gfx942", counted, "p")
     counted["full"]["served"]["split fp8/fp8"]["native"] = 4
-    with pytest.raises(errors.CoverageShrank, match="5 problems served, 6 before"):
-        coverage.check_not_shrunk(kept, "gfx942", counted)
+    with pytest.raises(errors.CoverageShrank, match=r"full.*5 problems served, 6 before"):
+        coverage.check_not_shrunk(kept, "gfx942", counted, "another provider")

@@ -33,9 +33,9 @@ def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path
     tables = {}
     for arch in sorted(set(archs)):
         lock = locks / arch / "lock.toml" if locks else None
-        data = catalog.load(hsa, arch, lock=lock)
-        tables[arch] = table(data)
-        check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], data.provider_sha256)
+        loaded = catalog.load(hsa, arch, lock=lock)
+        tables[arch] = table(loaded)
+        check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], loaded.provider_sha256)
     for arch, data in tables.items():
         replace_text(out_dir / "tables" / f"{arch}.json", json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n")
     replace_text(out_dir / "dispatch_table.hpp", emit_cpp.header(tables))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ..errors import ExtensionMismatch, PackageFileDamaged, PackageFileMissing, PackageFileUnexpected, RecordInvalid
+from .. import native
+from ..errors import ExtensionMismatch, NativeAbiMismatch, PackageFileDamaged, PackageFileMissing, PackageFileUnexpected, RecordInvalid
 from ..table import Table
 from . import record
 from .content import EXTENSION, Content
@@ -52,18 +52,26 @@ def verify(package: Path) -> VerifyReport:
     content = Content({name: data for name, data in files.items() if not record.is_cache(name)}, dist_info)
     content.check()
     findings += content.findings
-    if package == OWN_DIRECTORY and not any(item.path == EXTENSION for item in findings):
-        # A damaged library could crash this process, so it is only loaded when its bytes are right.
+    if package == OWN_DIRECTORY and not any(item.path == EXTENSION or item.code == RecordInvalid.code for item in findings):
+        # A damaged library could crash this process, so it is only loaded when its bytes are known to be right.
         findings += _check_loaded(content.tables)
     return VerifyReport(str(package), content.version, content.archs, len(content.files), dict(content.objects), tuple(findings))
 
 
 def _check_loaded(tables: Mapping[str, Table]) -> list[Finding]:
     try:
-        native = importlib.import_module(f"{record.PACKAGE}._native")
-    except ImportError as error:
-        return [finding(ExtensionMismatch, EXTENSION, "a library that loads", error, "the extension cannot be loaded")]
-    loaded = sorted((row["arch"], row["file"], row["sha256"]) for row in native.table()["kernels"])
+        rows = native.load().table()["kernels"]
+    except (NativeAbiMismatch, PackageFileMissing) as error:
+        return [
+            finding(
+                ExtensionMismatch,
+                EXTENSION,
+                "an extension of this package",
+                f"{error.fact} ({error.cause})",
+                "the extension cannot be used",
+            )
+        ]
+    loaded = sorted((row["arch"], row["file"], row["sha256"]) for row in rows)
     named = sorted((arch, row.file, row.sha256) for arch, data in tables.items() for row in data.kernels if row.shipped)
     if loaded != named:
         different = sorted(set(loaded) ^ set(named))

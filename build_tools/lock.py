@@ -67,6 +67,19 @@ def read(hsa: Path, arch: str) -> Lock:
     return Lock(arch, data_file.record(Provider, provider, f"{path}: provider"), tuple(sorted(objects, key=lambda item: item.file)))
 
 
+def read_all(hsa: Path, archs: Iterable[str]) -> tuple[Lock, ...]:
+    """The locks of some archs, sorted by arch. Raises ``DataError`` kinds, also where they name different providers."""
+    locks = tuple(read(hsa, arch) for arch in sorted(archs))
+    for item in locks:
+        if item.provider != locks[0].provider:
+            raise SchemaDrift(
+                f"{path_of(hsa, item.arch)} names another provider than that of {locks[0].arch}",
+                cause="all objects of a wheel come from one source",
+                remedy=_REMEDY,
+            )
+    return locks
+
+
 def digest(hsa: Path, archs: Iterable[str]) -> str:
     """One SHA-256 over the lock files of some archs, whatever their order."""
     lines = [f"{arch} {hashlib.sha256(path_of(hsa, arch).read_bytes()).hexdigest()}\n" for arch in sorted(archs)]

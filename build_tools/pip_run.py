@@ -56,8 +56,8 @@ def run_pip(
     """
     command = [*pip_settings.command(python, isolated=isolated), *arguments]
     lines: list[str] = []
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(command, **streams, text=True, errors="replace", env=environment) as process:
+    merged = subprocess.STDOUT
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=merged, text=True, errors="replace", env=environment) as process:
         if process.stdout is not None:
             for line in process.stdout:
                 lines.append(line.rstrip())

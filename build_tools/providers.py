@@ -43,7 +43,7 @@ def fetch(hsa: Path, archs: Sequence[str], aiter_source: Path | None, cache: Pat
     aiter_source: None for the wheel that the lock names, which pip downloads under its hash and ``cache`` keeps.
     Raises ``ProviderError`` kinds before anything of an arch is written; files appear whole or not at all.
     """
-    locks = [lock.read(hsa, arch) for arch in sorted(archs)]
+    locks = lock.read_all(hsa, archs)
     source = open_source(aiter_source if aiter_source is not None else pinned_wheel(locks[0], cache, report))
     found = {item.arch: select(source, item) for item in locks}
     licence = source.licence()

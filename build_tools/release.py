@@ -1,7 +1,7 @@
 """Version and date of a build: ``release.toml`` is their only source, and only the default clean build has a public version.
 
-Local labels, in this order and joined by dots: ``aiter.<12 hex of the lock hash>`` (another source or lock of AITER's objects),
-``<arch>`` (one label an arch, where archs are left out), ``unproven`` (``allow-unproven``), ``dirty`` (the tree is not its commit).
+Local labels, in this order and joined by dots: ``<arch>`` (a wheel of one arch), ``aiter.<12 hex of the lock hash>`` (another
+source or lock of AITER's objects), ``unproven`` (``allow-unproven``), ``dirty`` (the tree is not its commit).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 from build_tools import data_file, lock
 from build_tools.errors import SchemaDrift
-from build_tools.settings import Settings, known_archs
+from build_tools.settings import Settings
 
 _FIELDS: Final = {"version": str, "source_date": datetime, "aiter_sha256": str}
 
@@ -54,12 +54,10 @@ def version(root: Path, settings: Settings) -> str:
     """The version of a build, with its local labels."""
     release = read(root)
     hsa = root / "hsa"
-    labels = []
-    providers = {lock.read(hsa, arch).provider.sha256 for arch in settings.archs}
-    if settings.aiter_source is not None or providers != {release.aiter_sha256}:
+    labels = list(settings.archs) if len(settings.archs) == 1 else []
+    provider = lock.read_all(hsa, settings.archs)[0].provider
+    if settings.aiter_source is not None or provider.sha256 != release.aiter_sha256:
         labels.append(f"aiter.{lock.digest(hsa, settings.archs)[:12]}")
-    if settings.archs != known_archs(hsa):
-        labels += settings.archs
     if settings.allow_unproven:
         labels.append("unproven")
     if is_dirty(root):

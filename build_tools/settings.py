@@ -61,12 +61,16 @@ def read(hsa: Path, environment: Mapping[str, str], config: Mapping[str, object]
 
 
 def select_archs(hsa: Path, names: Sequence[str]) -> tuple[str, ...]:
-    """Check names of archs; none means all. Raises ``SettingInvalid``."""
+    """Check names of archs: one, or all, which is also what none means. Raises ``SettingInvalid``."""
     known = known_archs(hsa)
     chosen = sorted({name for name in names if name})
     for name in chosen:
         if name not in known:
             raise SettingInvalid(f"arch {name!r} is not known", cause="hsa/ has no data for it", remedy=f"use {', '.join(known)}")
+    if len(chosen) > 1 and tuple(chosen) != known:
+        raise SettingInvalid(
+            f"archs {', '.join(chosen)}", cause="a wheel holds one arch or all", remedy=f"give one of {', '.join(known)}, or none"
+        )
     return tuple(chosen) or known
 
 

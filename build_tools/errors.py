@@ -184,3 +184,10 @@ class CoverageShrank(DataError):
     """Fewer problems are served than before."""
 
     code = "MLA529"
+
+
+class SmokeFailed(BuildError):
+    """The built wheel, installed in a new environment, does not do what it must."""
+
+    code = "MLA590"
+    exit_code = 19

@@ -17,7 +17,6 @@ from build_tools.entry import report
 from build_tools.providers import LICENCE
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-_LICENCE_PATH: Final = f"licenses/{LICENCE}"
 
 
 class BinaryDistribution(Distribution):
@@ -54,13 +53,11 @@ class WheelWithInventory(bdist_wheel):
         else:
             super().write_wheelfile(wheelfile_base, generator)
         folder = Path(wheelfile_base)
-        licence = folder / "licenses" / _LICENCE_PATH
-        licence.parent.mkdir(parents=True, exist_ok=True)
-        licence.write_bytes((ROOT / layout.OBJECTS / LICENCE).read_bytes())
+        (folder / "licenses" / LICENCE).write_bytes((ROOT / layout.OBJECTS / LICENCE).read_bytes())
         metadata = folder / "METADATA"
         lines = metadata.read_text(encoding="utf-8").split("\n")
         last = max(number for number, line in enumerate(lines[: lines.index("")]) if line.startswith("License-File: "))
-        lines.insert(last + 1, f"License-File: {_LICENCE_PATH}")
+        lines.insert(last + 1, f"License-File: {LICENCE}")
         metadata.write_text("\n".join(lines), encoding="utf-8")
         inventory = folder / "sboms" / sbom.FILE_NAME
         inventory.parent.mkdir(exist_ok=True)

@@ -36,11 +36,19 @@ class KernelInfo(TypedDict):
     bytes: int
 
 
+class PlanInfo(TypedDict):
+    """One row of the plan table compiled in; ``kernel`` is an index of the kernel table."""
+
+    kernel: int
+    pad: int
+    single: int
+
+
 class TableInfo(TypedDict):
-    """The table compiled in; a plan is (kernel, pad, single)."""
+    """The table compiled in."""
 
     kernels: tuple[KernelInfo, ...]
-    plans: tuple[tuple[int, int, int], ...]
+    plans: tuple[PlanInfo, ...]
     refusals: tuple[str, ...]
     roots: tuple[int, ...]
     node_count: int

@@ -86,9 +86,12 @@ PyObject* kernel_dict(const amla::table::KernelRow& row) {
     return filled ? result.release() : nullptr;
 }
 
-PyObject* plan_tuple(const amla::table::PlanRow& row) {
-    const std::int64_t values[] = {row.kernel, row.pad, row.single};
-    return int_tuple(values, 3);
+PyObject* plan_dict(const amla::table::PlanRow& row) {
+    Ref result(PyDict_New());
+    const bool filled = result && put(result.get(), "kernel", PyLong_FromLongLong(row.kernel)) &&
+                        put(result.get(), "pad", PyLong_FromLongLong(row.pad)) &&
+                        put(result.get(), "single", PyLong_FromLongLong(row.single));
+    return filled ? result.release() : nullptr;
 }
 
 template <typename Row, typename Make> PyObject* rows(const Row* first, std::uint32_t count, Make make) {
@@ -150,7 +153,7 @@ PyObject* table(PyObject*, PyObject* const*, Py_ssize_t count) {
     }
     Ref result(PyDict_New());
     const bool filled = result && put(result.get(), "kernels", rows(view.kernels, view.kernel_count, kernel_dict)) &&
-                        put(result.get(), "plans", rows(view.plans, view.plan_count, plan_tuple)) &&
+                        put(result.get(), "plans", rows(view.plans, view.plan_count, plan_dict)) &&
                         put(result.get(), "refusals", rows(view.refusals, view.refusal_count, PyUnicode_FromString)) &&
                         put(result.get(), "roots", int_tuple(roots, amla::table::kArchCount)) &&
                         put(result.get(), "node_count", PyLong_FromLongLong(view.node_count));

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import random
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from aiter_mla_aot.errors import ArgumentInvalid, InvalidProblem
 from aiter_mla_aot.native_types import Native
+from build_tools.errors import ExtensionCompileFailed
 from tests.integration.native.native_build import build_extension
 from tests.integration.native.sample_table import KERNELS, NEWER, PERSISTENT, PLANS, ROWS, SPLIT, WIDE, diagram, gfx942_leaf, sample_header
 from tests.integration.native.table_header import NONE_FITS, REFUSAL, REFUSALS, expand
@@ -156,10 +158,6 @@ def test_values_of_another_type_are_errors_that_name_the_argument(native: Native
 
 
 def test_a_kernel_that_no_launch_could_use_does_not_compile(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from build_tools.errors import ExtensionCompileFailed
-
     impossible = (replace(KERNELS[0], kernarg_size=400), *KERNELS[1:])
     with pytest.raises(ExtensionCompileFailed, match="plans_are_launchable"):
         build_extension(sample_header(impossible), tmp_path)
@@ -169,7 +167,7 @@ def test_the_table_can_be_read_back(native: Native) -> None:
     table = native.table()
     assert [(row["arch"], row["file"], row["symbol"]) for row in table["kernels"]] == [(k.arch, k.file, k.symbol) for k in KERNELS]
     assert [row["sha256"] for row in table["kernels"]] == [native.sha256(k.image) for k in KERNELS]
-    assert table["plans"] == tuple((plan.kernel, plan.pad, plan.single) for plan in PLANS)
+    assert table["plans"] == tuple(asdict(plan) for plan in PLANS)
     assert table["refusals"] == REFUSALS
     assert table["roots"] == diagram()[1]
     assert table["node_count"] == len(diagram()[0])

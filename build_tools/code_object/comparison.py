@@ -19,33 +19,60 @@ class KernelRow(Protocol):
     """What a row of ``hsa/<arch>/kernels.toml`` says that an object says too."""
 
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """File name of the object."""
+
     @property
-    def sha256(self) -> str: ...
+    def sha256(self) -> str:
+        """SHA-256 of the object: its identity."""
+
     @property
-    def symbol(self) -> str: ...
+    def symbol(self) -> str:
+        """Name of the kernel, without ``.kd``."""
+
     @property
-    def scope(self) -> str: ...
+    def scope(self) -> str:
+        """``decode`` for kernels that the host launches."""
+
     @property
-    def bytes(self) -> int: ...
+    def bytes(self) -> int:
+        """Size of the object."""
+
     @property
-    def e_flags(self) -> int: ...
+    def e_flags(self) -> int:
+        """``e_flags`` of the ELF header."""
+
     @property
-    def elf_abiversion(self) -> int: ...
+    def elf_abiversion(self) -> int:
+        """``EI_ABIVERSION`` of the ELF header."""
+
     @property
-    def kernarg_segment_size(self) -> int: ...
+    def kernarg_segment_size(self) -> int:
+        """Metadata ``.kernarg_segment_size``."""
+
     @property
-    def last_arg_end(self) -> int: ...
+    def last_arg_end(self) -> int:
+        """Where the last argument ends."""
+
     @property
-    def lds_bytes(self) -> int: ...
+    def lds_bytes(self) -> int:
+        """Metadata ``.group_segment_fixed_size``."""
+
     @property
-    def vgpr(self) -> int: ...
+    def vgpr(self) -> int:
+        """Metadata ``.vgpr_count``."""
+
     @property
-    def agpr(self) -> int | None: ...
+    def agpr(self) -> int | None:
+        """Metadata ``.agpr_count``, if it is there."""
+
     @property
-    def sgpr(self) -> int: ...
+    def sgpr(self) -> int:
+        """Metadata ``.sgpr_count``."""
+
     @property
-    def max_workgroup(self) -> int: ...
+    def max_workgroup(self) -> int:
+        """Metadata ``.max_flat_workgroup_size``."""
 
 
 def check_hash(data: bytes, expected: str, name: str) -> None:

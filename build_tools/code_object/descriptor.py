@@ -17,11 +17,11 @@ ENTRY_ALIGNMENT: Final = 256
 
 def read(layout: Layout, symbol: Symbol, label: str) -> KernelDescriptor:
     """Decode a descriptor; ``label`` names its symbol in messages."""
-    if symbol.kind != "STT_OBJECT" or symbol.size != BYTES:
+    if symbol.kind != "STT_OBJECT" or symbol.binding not in ("STB_GLOBAL", "STB_WEAK") or symbol.size != BYTES:
         raise DescriptorInvalid(
             layout.name,
-            f"{label} is a symbol of type {symbol.kind} with {symbol.size} bytes",
-            cause=f"a kernel descriptor is an object of {BYTES} bytes, by which the loader knows it",
+            f"{label} is a symbol of type {symbol.kind}, binding {symbol.binding}, with {symbol.size} bytes",
+            cause=f"the loader knows a kernel descriptor as a global object of {BYTES} bytes",
         )
     segment = layout.segment_of(symbol.address, BYTES)
     if segment is None:

@@ -99,14 +99,15 @@ def parse(data: bytes, name: str) -> Layout:
     structs = _identify(data, name)
     header = struct_parse(structs.Elf_Ehdr, BytesIO(data), 0)
     _check_header(header, data, name)
-    segments = tuple(_segments(header, structs, data, name))
-    sections = tuple(_sections(header, structs, data, name))
-    _check_segments(segments, data, name)
     tables = [
         (0, HEADER_BYTES, "the ELF header"),
         (header.e_phoff, header.e_phnum * SEGMENT_BYTES, "the program headers"),
         (header.e_shoff, header.e_shnum * SECTION_BYTES, "the section headers"),
     ]
+    _disjoint(tables, "file", name)
+    segments = tuple(_segments(header, structs, data, name))
+    sections = tuple(_sections(header, structs, data, name))
+    _check_segments(segments, name)
     ranges = [(section.offset, section.file_size, f"section {number}") for number, section in enumerate(sections)]
     for offset, size, what in ranges:
         _inside(offset, size, what, data, name)
@@ -173,7 +174,7 @@ def _sections(header: Any, structs: ELFStructs, data: bytes, name: str) -> Itera
         yield Section(row.sh_type, row.sh_flags, row.sh_addr, row.sh_offset, row.sh_size, row.sh_link, row.sh_entsize)
 
 
-def _check_segments(segments: tuple[Segment, ...], data: bytes, name: str) -> None:
+def _check_segments(segments: tuple[Segment, ...], name: str) -> None:
     loaded = [(number, segment) for number, segment in enumerate(segments) if segment.kind == "PT_LOAD"]
     for number, segment in loaded:
         if segment.memory_size < segment.file_size:

@@ -22,24 +22,24 @@ def metadata(layout: Layout) -> bytes:
             raise InconsistentLayout(
                 layout.name, "a note section lies outside the note segments", cause="tools and loader would read different metadata"
             )
-    found: dict[int, bytes] = {}
+    found: dict[int, int] = {}
     for segment in segments:
         found |= _payloads(layout, segment)
     if not found:
         raise MetadataAbsent(layout.name, "no AMDGPU metadata note", cause=f"{len(segments)} note segments hold none")
     if len(found) > 1:
         raise MetadataMalformed(layout.name, f"{len(found)} AMDGPU metadata notes", cause="it is not defined which one counts")
-    payload = next(iter(found.values()))
-    if not payload:
+    (offset, size), *_ = found.items()
+    if not size:
         raise MetadataAbsent(layout.name, "the AMDGPU metadata note is empty", cause="its descriptor has no bytes")
-    if len(payload) > limits.METADATA_BYTES:
-        raise LimitExceeded(layout.name, f"{len(payload)} bytes of metadata", cause=f"at most {limits.METADATA_BYTES} are read")
-    return payload
+    if size > limits.METADATA_BYTES:
+        raise LimitExceeded(layout.name, f"{size} bytes of metadata", cause=f"at most {limits.METADATA_BYTES} are read")
+    return layout.data[offset : offset + size]
 
 
-def _payloads(layout: Layout, segment: Segment) -> dict[int, bytes]:
-    """The metadata payloads of one segment by file offset, so that a note seen through two segments counts once."""
-    found: dict[int, bytes] = {}
+def _payloads(layout: Layout, segment: Segment) -> dict[int, int]:
+    """Sizes of the metadata payloads of one segment by file offset, so that a note seen through two segments counts once."""
+    found: dict[int, int] = {}
     position, end = segment.offset, segment.offset + segment.file_size
     for _ in range(limits.NOTES):
         if position == end:
@@ -52,7 +52,7 @@ def _payloads(layout: Layout, segment: Segment) -> dict[int, bytes]:
         if payload + size > end:
             raise MetadataMalformed(layout.name, "a note is cut off", cause=f"it ends {payload + size - end} bytes past its segment")
         if layout.data[owner : owner + name_size] == OWNER and kind == METADATA:
-            found[payload] = layout.data[payload : payload + size]
+            found[payload] = size
         # The padding of the last note may be left out.
         position = min(payload + _aligned(size), end)
     raise LimitExceeded(layout.name, "too many notes", cause=f"at most {limits.NOTES} are read in a segment")

@@ -1,4 +1,7 @@
-"""Bounded msgpack. The bytes are walked once without building anything; only what passes reaches the decoder, which allocates by the sizes it is told."""
+"""Bounded msgpack.
+
+The bytes are walked once without building anything. Only what passes reaches the decoder, which allocates by the sizes it is told.
+"""
 
 from __future__ import annotations
 

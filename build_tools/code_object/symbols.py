@@ -17,6 +17,7 @@ class Symbol:
     """A defined dynamic symbol."""
 
     kind: str | int
+    binding: str | int
     address: int
     size: int
 
@@ -63,5 +64,5 @@ def _symbols(layout: Layout, table: Section, names: bytes) -> dict[bytes, Symbol
             continue
         if name in found:
             raise InconsistentLayout(layout.name, f"symbol {name!r:.200} is defined twice", cause="a name must mean one address")
-        found[name] = Symbol(row.st_info.type, row.st_value, row.st_size)
+        found[name] = Symbol(row.st_info.type, row.st_info.bind, row.st_value, row.st_size)
     return found

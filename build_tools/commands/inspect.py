@@ -47,13 +47,15 @@ def _kernel(kernel: KernelInfo) -> list[str]:
     workgroup = "any" if kernel.reqd_workgroup_size is None else " x ".join(map(str, kernel.reqd_workgroup_size))
     return [
         f"  kernel {kernel.name!a}",
-        f"    symbol     {kernel.symbol!a} at {kernel.descriptor.address:#x}, entry {kernel.entry_address:#x} ({kernel.entry_in_section:#x} in its section)",
+        f"    symbol     {kernel.symbol!a} at {kernel.descriptor.address:#x}",
+        f"    entry      {kernel.entry_address:#x}, {kernel.entry_in_section:#x} in its section",
         f"    workgroup  {workgroup} (at most {kernel.max_flat_workgroup_size}), wave {kernel.wavefront_size}",
         f"    LDS        {kernel.group_segment_fixed_size}, private {kernel.private_segment_fixed_size}",
         f"    registers  vgpr {kernel.vgpr_count}, agpr {_known(kernel.agpr_count)}, sgpr {kernel.sgpr_count}",
         f"    spilled    vgpr {_known(kernel.vgpr_spill_count)}, sgpr {_known(kernel.sgpr_spill_count)}",
         f"    descriptor {kernel.descriptor.allocated_vgprs} vector registers, accumulation from {kernel.descriptor.accum_offset}",
-        f"    kernarg    {kernel.kernarg_segment_size} bytes, align {_known(kernel.kernarg_segment_align)}, arguments end at {kernel.last_arg_end}",
+        f"    kernarg    {kernel.kernarg_segment_size} bytes, align {_known(kernel.kernarg_segment_align)}",
+        f"    arguments  end at {kernel.last_arg_end}",
         *(
             f"      {item.offset:5} {item.size:4}  {ascii(item.value_kind)[1:-1]:16} {ascii(item.name)[1:-1]}".rstrip()
             for item in kernel.args

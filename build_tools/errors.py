@@ -191,3 +191,10 @@ class SmokeFailed(BuildError):
 
     code = "MLA590"
     exit_code = 19
+
+
+class WheelCheckFailed(BuildError):
+    """A wheel breaks a rule of a release."""
+
+    code = "MLA570"
+    exit_code = 19

@@ -178,10 +178,10 @@ class Wheel:
         return site / "aiter_mla_aot"
 
 
-def entry(name: str, mode: int = 0o644) -> zipfile.ZipInfo:
+def entry(name: str) -> zipfile.ZipInfo:
     """An archive entry of the plain form."""
     info = zipfile.ZipInfo(name, DATE)
-    info.external_attr = (0o100000 | mode) << 16
+    info.external_attr = (0o100664 if name.endswith(".dist-info/RECORD") else 0o100644) << 16
     info.compress_type = zipfile.ZIP_DEFLATED
     return info
 
@@ -195,3 +195,8 @@ def record_of(files: Mapping[str, bytes], record: str) -> bytes:
     """RECORD for the files."""
     lines = [f"{name},{digest(data)},{len(data)}\n" for name, data in files.items()]
     return ("".join(lines) + f"{record},,\n").encode()
+
+
+def digest_hex(data: bytes) -> str:
+    """A SHA-256 as tables spell it."""
+    return hashlib.sha256(data).hexdigest()

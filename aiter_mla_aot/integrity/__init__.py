@@ -14,9 +14,14 @@ from .. import table
 from ..errors import CodeObjectMismatch, PackageFileDamaged, PackageFileMissing
 from .report import REINSTALL, Finding, VerifyReport
 
-__all__ = ["Finding", "VerifyReport", "load_object", "verify_installed", "verify_wheel"]
+__all__ = ["Finding", "VerifyReport", "digest", "load_object", "verify_installed", "verify_wheel"]
 
 PACKAGE_DIRECTORY: Final = Path(__file__).resolve().parent.parent
+
+
+def digest(data: bytes) -> str:
+    """The SHA-256 of the bytes in hex, as tables and locks spell it."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def load_object(arch: str, file: str, package: Path = PACKAGE_DIRECTORY) -> bytes:
@@ -40,7 +45,7 @@ def load_object(arch: str, file: str, package: Path = PACKAGE_DIRECTORY) -> byte
         raise PackageFileMissing(f"{path} is missing", cause="the package is not complete", remedy=REINSTALL) from error
     except OSError as error:
         raise PackageFileDamaged(f"{path} cannot be read", cause=str(error), remedy=REINSTALL) from error
-    found = hashlib.sha256(data).hexdigest()
+    found = digest(data)
     if found != expected:
         raise CodeObjectMismatch(
             f"{path} is not the code object that was built",

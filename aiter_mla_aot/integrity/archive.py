@@ -24,7 +24,9 @@ MAX_ENTRIES: Final = 10_000
 STORED: Final = 0
 DEFLATED: Final = 8
 REGULAR: Final = 0o100000
-MODES: Final = (0o644, 0o664, 0o755)
+FILE_MODE: Final = 0o644
+RECORD_MODE: Final = 0o664
+"""setuptools writes RECORD itself, and gives it this mode."""
 
 _END: Final = struct.Struct("<4s4H2IH")
 _CENTRAL: Final = struct.Struct("<4s4B4H3I5H2I")
@@ -34,7 +36,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_.+-]+(/[A-Za-z0-9_.+-]+)*")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the archive: its place, sizes, check sum, DOS date and time, and permission bits."""
+    """One file of the archive: its place, sizes, check sum, and DOS date and time."""
 
     name: str
     offset: int
@@ -44,7 +46,6 @@ class Entry:
     crc: int
     packed: int
     size: int
-    mode: int
 
 
 class Malformed(Exception):
@@ -142,10 +143,11 @@ def _central(data: bytes, place: int, end: int, total: int) -> Iterator[Entry]:
             form == (20, 3, 20, 0, 0, 0, 0, 0, 0, 0), name, "the plain form of an entry", form, "the directory entry has an unusual form"
         )
         _require(method in (STORED, DEFLATED), name, "stored or deflated", f"method {method}", "unknown compression")
-        mode = (external >> 16) - REGULAR
-        _require(mode in MODES, name, "a regular file of mode 644 or 755", f"{external >> 16:o}", "unusual file type or mode")
+        mode = external >> 16
+        wanted = REGULAR | (RECORD_MODE if name.endswith(".dist-info/RECORD") else FILE_MODE)
+        _require(mode == wanted, name, f"file mode {wanted:o}", f"{mode:o}", "unusual file type or permissions")
         _require(method == DEFLATED or packed == size, name, size, packed, "sizes of a stored file differ")
-        yield Entry(name, offset, method, date, time, crc, packed, size, mode)
+        yield Entry(name, offset, method, date, time, crc, packed, size)
         place = name_end
     _require(place == end, "directory", end, place, "bytes of the directory belong to no file")
 

@@ -40,32 +40,22 @@ def header_places(data: bytes) -> list[int]:
 def test_every_flipped_byte_of_the_headers_is_found(good: Path, tmp_path: Path) -> None:
     data = good.read_bytes()
     generator = random.Random(1)
-    path = tmp_path / good.name
     for place in header_places(data):
         changed = bytearray(data)
         changed[place] ^= generator.randrange(1, 256)
-        if bytes(changed) != data and not findings(bytes(changed), path):
-            assert_harmless(data, bytes(changed))
+        assert findings(bytes(changed), tmp_path / good.name), f"byte {place} was changed and nothing was found"
 
 
-def test_flipped_bytes_of_the_contents_are_found_or_change_nothing(good: Path, tmp_path: Path) -> None:
+def test_flipped_bits_of_the_contents_are_found_or_change_nothing(good: Path, tmp_path: Path) -> None:
     data = good.read_bytes()
+    before = [archive.read(data, item) for item in archive.entries(data)]
     generator = random.Random(2)
-    path = tmp_path / good.name
     for _ in range(1500):
-        place = generator.randrange(len(data))
         changed = bytearray(data)
-        changed[place] ^= 1 << generator.randrange(8)
-        if not findings(bytes(changed), path):
-            assert_harmless(data, bytes(changed))
-
-
-def assert_harmless(data: bytes, changed: bytes) -> None:
-    """The changed archive unpacks to the same files and differs in permission bits that installers ignore, or unused bits, only."""
-    before, after = archive.entries(data), archive.entries(changed)
-    assert [archive.read(data, item) for item in before] == [archive.read(changed, item) for item in after]
-    assert [item.name for item in before] == [item.name for item in after]
-    assert all(item.mode in archive.MODES for item in after)
+        changed[generator.randrange(len(data))] ^= 1 << generator.randrange(8)
+        if not findings(bytes(changed), tmp_path / good.name):
+            # Unused bits at the end of a deflate stream: what unpacks is the same, byte for byte.
+            assert [archive.read(bytes(changed), item) for item in archive.entries(bytes(changed))] == before
 
 
 @pytest.mark.parametrize("keep", [0, 1, 4, 21, 22, 100, 0.5, 0.9, 0.999])

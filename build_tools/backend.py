@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -76,9 +76,7 @@ def _prepare(config_settings: Mapping[str, object] | None, *, sdist: bool = Fals
 
 def _delegate(wheel_directory: str) -> str:
     """Build with a newer interpreter and the private environment, which give the same bytes."""
-    python = os.environ.get("AITER_MLA_AOT_PYTHON") or next(
-        filter(None, (shutil.which(f"python3.{minor}") for minor in range(_NEWEST, 10, -1))), None
-    )
+    python = os.environ.get("AITER_MLA_AOT_PYTHON") or next(_newer_interpreters(), None)
     if python is None:
         _stop(
             "MLA561: no Python is new enough to build the wheel\n"
@@ -91,6 +89,14 @@ def _delegate(wheel_directory: str) -> str:
     if done.returncode != 0:
         _stop(done.stdout, done.returncode)
     return Path(json.loads(done.stdout)["wheel"]).name
+
+
+def _newer_interpreters() -> Iterator[str]:
+    for minor in range(11, _NEWEST):
+        path = shutil.which(f"python3.{minor}")
+        # A version manager's stand-in may be on PATH for a version that is not active.
+        if path and subprocess.run([path, "-c", ""], env=_without_build_environment(), capture_output=True, check=False).returncode == 0:
+            yield path
 
 
 def _without_build_environment() -> dict[str, str]:

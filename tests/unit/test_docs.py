@@ -18,9 +18,10 @@ import pytest
 import aiter_mla_aot
 import build_tools
 from aiter_mla_aot import cli, rules
+from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.errors import MlaError
 from aiter_mla_aot.problem import FIELDS, REQUIRED
-from build_tools import catalog
+from build_tools import catalog, settings
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -65,6 +66,12 @@ def commands(page: Path) -> list[list[str]]:
     return found
 
 
+def _parser_of(package: str, command: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    importlib.import_module(f"{package}.{command}").add_parser(parser.add_subparsers(required=True))
+    return parser
+
+
 def test_every_error_has_a_code_of_its_own() -> None:
     classes = error_classes()
     assert {code: n for code, n in Counter(cls.code for cls in classes).items() if n > 1} == {}
@@ -92,11 +99,9 @@ def test_links_of_a_page_lead_somewhere(page: Path) -> None:
 def test_commands_of_a_page_exist(page: Path) -> None:
     for words in commands(page):
         if words[0] == "aiter-mla-aot":
-            cli.build_parser().parse_args(words[1:])
+            _parser_of("aiter_mla_aot.cli", words[1]).parse_args(words[1:])
         else:
-            parser = argparse.ArgumentParser()
-            importlib.import_module(f"build_tools.commands.{words[3]}").add_parser(parser.add_subparsers(required=True))
-            parser.parse_args(words[3:])
+            _parser_of("build_tools.commands", words[3]).parse_args(words[3:])
 
 
 def test_the_readme_shows_both_build_commands_and_both_public_reports() -> None:
@@ -124,3 +129,21 @@ def test_the_page_of_data_lists_every_field_of_a_row(record: type[DataclassInsta
     tables = [re.findall(r"^\| `(\w+)` \|", block, flags=re.MULTILINE) for block in text.split("\n\n")]
     names = [field.name for field in dataclasses.fields(record)]
     assert any(sorted(table) == sorted(names) for table in tables), names
+
+
+def test_the_page_of_commands_lists_every_refusal_code_with_its_text() -> None:
+    text = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    section = text.partition("## Refusal codes")[2].partition("\n## ")[0]
+    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", section, flags=re.MULTILINE)) == REFUSAL_TEXT
+
+
+def test_the_page_of_commands_names_every_command() -> None:
+    text = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([a-z]+)` \|", text.partition("## Exit codes")[0], flags=re.MULTILINE)) == set(cli.COMMANDS)
+
+
+def test_the_page_of_building_names_every_setting_and_variable() -> None:
+    text = (ROOT / "docs/building.md").read_text(encoding="utf-8")
+    for setting, variable in settings.VARIABLES.items():
+        assert f"`{setting}=" in text
+        assert f"`{variable}`" in text

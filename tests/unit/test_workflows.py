@@ -89,7 +89,7 @@ def test_every_action_is_a_commit_with_its_version_and_a_public_source() -> None
     hashes: dict[str, set[str]] = {}
     for workflow in WORKFLOWS:
         lines = workflow.read_text(encoding="utf-8").splitlines()
-        for above, line in zip([""] + lines, lines, strict=False):
+        for above, line in zip(["", *lines], lines, strict=False):
             if "uses:" not in line:
                 continue
             match = USES.match(line)

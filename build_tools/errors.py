@@ -198,3 +198,10 @@ class WheelCheckFailed(BuildError):
 
     code = "MLA570"
     exit_code = 19
+
+
+class WheelNotComparable(BuildError):
+    """A file given to ``diff`` is no wheel of this package, or its tables have another schema."""
+
+    code = "MLA571"
+    exit_code = 19

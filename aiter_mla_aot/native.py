@@ -18,15 +18,6 @@ ABI: Final = {"abi_version": 1, "sizeof_status": 2056, "sizeof_problem": 72, "si
 """What ``_native.abi_info()`` must answer for these Python files."""
 
 
-def load() -> Native:
-    """The extension, ready to use: its errors are those of ``errors`` and its kernels are this package's.
-
-    Loading needs neither a GPU nor HIP nor torch. Raises ``PackageFileMissing`` where the extension cannot be imported and
-    ``NativeAbiMismatch`` where it belongs to another build of the package.
-    """
-    return _load()
-
-
 def check_abi(native: Native) -> None:
     """Raises ``NativeAbiMismatch`` unless the extension has the layout that these Python files were written for."""
     found = dict(native.abi_info())
@@ -39,7 +30,12 @@ def check_abi(native: Native) -> None:
 
 
 @cache
-def _load() -> Native:
+def load() -> Native:
+    """The extension, ready to use: its errors are those of ``errors`` and its kernels are this package's.
+
+    Loading needs neither a GPU nor HIP nor torch. Raises ``PackageFileMissing`` where the extension cannot be imported and
+    ``NativeAbiMismatch`` where it belongs to another build of the package.
+    """
     try:
         native = cast("Native", importlib.import_module("._native", __package__))
     except ImportError as error:

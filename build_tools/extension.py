@@ -115,9 +115,7 @@ def compile_extension(
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".extension-", dir=out.parent) as scratch:
         objects = [Path(scratch, f"{Path(name).stem}.o") for name in SOURCES]
-        commands = [
-            compile_command(zig, source_dir / name, generated.resolve(), obj) for name, obj in zip(SOURCES, objects, strict=True)
-        ]
+        commands = [compile_command(zig, source_dir / name, generated.resolve(), obj) for name, obj in zip(SOURCES, objects, strict=True)]
         with ThreadPoolExecutor(max_workers=jobs or os.cpu_count() or 1) as pool:
             list(pool.map(lambda command: _run(command, environment), commands))
         linked = Path(scratch, out.name)

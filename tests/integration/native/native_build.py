@@ -37,11 +37,10 @@ def recorder_objects(directory: Path) -> list[Path]:
     return objects
 
 
-def link_recorder(objects: Sequence[Path], out: Path, soname: str) -> Path:
+def link_recorder(objects: Sequence[Path], out: Path, soname: str, *, versions: Path = RECORDER_DIR / "versions.map") -> Path:
     """Links the recorder as ``out`` with a soname of its own, as ROCm and as the PyTorch wheels do."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    versions = f"-Wl,--version-script={RECORDER_DIR / 'versions.map'}"
-    run([*ZIG, "c++", *LINK_FLAGS, f"-Wl,-soname,{soname}", versions, *map(str, objects), "-o", str(out)])
+    run([*ZIG, "c++", *LINK_FLAGS, f"-Wl,-soname,{soname}", f"-Wl,--version-script={versions}", *map(str, objects), "-o", str(out)])
     return out
 
 

@@ -104,7 +104,8 @@ class Call:
             name: FakeTensor(*shapes[name], address=ADDRESSES[name], device=self.device) if name in shapes else None for name in NAMES
         }
         tensors |= self.tensors
-        native.launch_stage1(
+        launch: Any = native.launch_stage1
+        launch(
             self.stream,
             *tensors.values(),
             self.batch,

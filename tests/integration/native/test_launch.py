@@ -25,9 +25,10 @@ from aiter_mla_aot.errors import (
 from aiter_mla_aot.native_types import Native
 from tests.integration.native.fake_tensor import CPU, CUDA, ROCM, FakeTensor, capsule
 from tests.integration.native.kernarg_block import expected_block
+from tests.integration.native.native_build import link_recorder
 from tests.integration.native.recorder import Recorder
 from tests.integration.native.sample_table import KERNELS, PERSISTENT, ROWS, SPLIT, SPLIT_NULL, WIDE
-from tests.integration.native.stage1_call import STREAM, Call
+from tests.integration.native.stage1_call import NAMES, STREAM, Call
 
 
 @pytest.fixture
@@ -224,14 +225,41 @@ def test_refused_problems_are_not_launched(ready: Native, recorder: Recorder, ch
     assert recorder.report()["launches"] == []
 
 
-def test_scalars_of_another_type_are_named(ready: Native) -> None:
-    for name, value in {"batch": "3", "heads": None, "q_len": 1.5, "sm_scale": "1", "causal": 1, "ragged": None, "stream": "0"}.items():
-        with pytest.raises(ArgumentInvalid, match=name):
-            Call(**{name: value}).launch(ready) if name != "batch" else _launch_with_batch(ready, value)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("stream", "0"), ("batch", "3"), ("heads", None), ("q_len", 1.5), ("sm_scale", "1"), ("causal", 1), ("ragged", None), ("cp_rank", ())],
+)
+def test_scalars_of_another_type_are_named(ready: Native, name: str, value: Any) -> None:
+    scalars: dict[str, Any] = {
+        "stream": 0,
+        "batch": 3,
+        "heads": 16,
+        "q_len": 1,
+        "sm_scale": 1.0,
+        "causal": True,
+        "ragged": False,
+        "sparse": False,
+        "cp_world_size": 1,
+        "cp_rank": 0,
+    }
+    stream, *others = (scalars | {name: value}).values()
+    launch: Any = ready.launch_stage1
+    with pytest.raises(ArgumentInvalid, match=f"{name} is"):
+        launch(stream, *[None] * len(NAMES), *others)
 
 
-def _launch_with_batch(native: Native, batch: Any) -> None:
-    native.launch_stage1(0, *[None] * 17, batch, 16, 1, 1.0, True, False, False, 1, 0)
+def test_cpu_tensors_are_refused_by_a_hip_that_is_no_emulator(
+    extension: Path, recorder_parts: list[Path], tmp_path: Path, make_native: Callable[[Path], Native], kernels: Path
+) -> None:
+    versions = tmp_path / "plain.map"
+    versions.write_text("hip_4.2 { global: hipG*; hipS*; hipD*; hipM*; hipR*; local: *; };\n")
+    plain = make_native(extension)
+    found = plain.hip_open(link_recorder(recorder_parts, tmp_path / "plain.so", "libamdhip64.so.7", versions=versions), False)
+    assert found["takes_host_memory"] is False
+    plain.prepare(0, None, kernels)
+    Call(device=(ROCM, 0)).launch(plain)
+    with pytest.raises(ArgumentInvalid, match="q is a tensor on the CPU"):
+        Call(device=(CPU, 0)).launch(plain)
 
 
 def test_the_number_of_arguments_is_checked(ready: Native) -> None:

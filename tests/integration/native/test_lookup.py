@@ -208,7 +208,7 @@ def test_the_c_interface_answers_like_the_python_one(extension: Path, native: Na
     plan = (ctypes.c_uint16 * 8)()
     problem = CProblem(heads=50, q_len=3, page_size=1, cp_world_size=1, batch=1, qk_head_dim=576, v_head_dim=512, causal=1)
     assert library.amla_lookup(ctypes.byref(problem), plan, status) == 0
-    assert tuple(plan)[:6] + (plan[6] | plan[7] << 16,) == lookup(native, heads=50, q_len=3)
+    assert (*plan[:6], plan[6] | plan[7] << 16) == lookup(native, heads=50, q_len=3)
     problem.sparse = 1
     assert library.amla_lookup(ctypes.byref(problem), plan, status) == 0
     assert library.amla_refusal_text(plan[0]) == b"none_fits"

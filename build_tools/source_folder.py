@@ -84,13 +84,15 @@ class FolderSource:
             if path.is_symlink():
                 raise SourceUnsafe(f"{path} is refused", cause="it is a symbolic link", remedy="give a source with real files") from error
             raise self._unreadable(path, error) from error
-        with open(descriptor, "rb") as file:
+        try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise SourceUnsafe(f"{path} is refused", cause="it is not a regular file", remedy="give a source with real files")
-            try:
+            with open(descriptor, "rb", closefd=False) as file:
                 data = file.read(limit + 1)
-            except OSError as error:
-                raise self._unreadable(path, error) from error
+        except OSError as error:
+            raise self._unreadable(path, error) from error
+        finally:
+            os.close(descriptor)
         if len(data) > limit:
             raise SourceUnsafe(f"{path} is refused", cause=f"it is larger than {limit} bytes", remedy="an MLA code object is far smaller")
         return data

@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from build_tools.layout import ZIG_CACHE
 from build_tools.system_tools import STRACE, SystemTool, ensure
 
 CXX_FOLDERS: Final = ("csrc", "tests", "benchmarks")
@@ -107,7 +108,10 @@ def _fill(root: Path, tier: Tier, wheel: Path) -> list[str]:
 
 def _environment(root: Path, wheel: Path, stage: Path) -> dict[str, str]:
     """Tests import the package as it was built, and the build from the source tree; what tools keep goes below ``build/``."""
+    zig = str(root / ZIG_CACHE)
     return os.environ | {
+        "ZIG_GLOBAL_CACHE_DIR": zig,
+        "ZIG_LOCAL_CACHE_DIR": zig,
         "AITER_MLA_AOT_WHEEL": str(wheel),
         "HYPOTHESIS_STORAGE_DIRECTORY": str(root / "build" / "hypothesis"),
         "PYTHONPATH": os.pathsep.join([str(stage), str(root)]),

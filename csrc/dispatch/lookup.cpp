@@ -63,11 +63,30 @@ constexpr int dtype_pair(std::int32_t q, std::int32_t kv) {
     return kPairs[q][kv];
 }
 
+constexpr double kLargestDouble = 1.7976931348623157e308;
+
 Code outside(Status& status, const char* field, const char* expected, std::int64_t got) {
     fail(status, AMLA_INVALID_PROBLEM);
     detail(status, "%s", field);
     detail(status, "%s", expected);
     return detail(status, "%lld", static_cast<long long>(got));
+}
+
+/// low <= value <= high with one comparison.
+constexpr bool within(std::int32_t value, std::uint32_t low, std::uint32_t high) {
+    return static_cast<std::uint32_t>(value) - low <= high - low;
+}
+
+/// The check of the domain without the texts; check_domain then finds the field to name.
+bool in_domain(const Problem& p) {
+    const bool choices = within(p.arch, 0, AMLA_ARCH_OTHER) && within(p.mode, 0, AMLA_MODE_SPLIT) &&
+                         within(p.q_dtype, 0, AMLA_DTYPE_BYTE) && within(p.kv_dtype, 0, AMLA_DTYPE_BYTE) &&
+                         within(p.out_dtype, 0, AMLA_OUT_FP32);
+    const bool sizes = within(p.heads, 1, kMaxHeads) && within(p.q_len, 1, kMaxQLen) && within(p.page_size, 1, 1 << (kPageSizes - 1)) &&
+                       std::has_single_bit(static_cast<std::uint32_t>(p.page_size));
+    const bool positive = p.cp_world_size > 0 && p.batch > 0 && p.qk_head_dim > 0 && p.v_head_dim > 0 && p.kv_bytes >= 0;
+    const bool flags = (p.causal | p.lse | p.ragged | p.sparse) <= 1;
+    return choices && sizes && positive && flags && p.logit_cap >= 0.0 && p.logit_cap <= kLargestDouble;
 }
 
 } // namespace
@@ -77,6 +96,10 @@ const TableView& table_view() {
 }
 
 Code check_domain(const Problem& p, Status& status) {
+    if (in_domain(p)) {
+        return AMLA_OK;
+    }
+
     struct Range {
         const char* field;
         const char* expected;
@@ -110,13 +133,10 @@ Code check_domain(const Problem& p, Status& status) {
     if (!std::has_single_bit(static_cast<std::uint32_t>(p.page_size))) {
         return outside(status, "page_size", "a power of two from 1 to 256", p.page_size);
     }
-    if (!(p.logit_cap >= 0.0 && p.logit_cap <= 1.7976931348623157e308)) {
-        fail(status, AMLA_INVALID_PROBLEM);
-        detail(status, "logit_cap");
-        detail(status, "a finite number, 0 or more");
-        return detail(status, "%g", p.logit_cap);
-    }
-    return AMLA_OK;
+    fail(status, AMLA_INVALID_PROBLEM);
+    detail(status, "logit_cap");
+    detail(status, "a finite number, 0 or more");
+    return detail(status, "%g", p.logit_cap);
 }
 
 std::uint16_t lookup_leaf(const Problem& p) {
@@ -136,18 +156,25 @@ std::uint16_t lookup_leaf(const Problem& p) {
     if (pair < 0) {
         return kDtypes;
     }
-    std::uint32_t node = static_cast<std::uint32_t>(kRoots[p.arch]);
-    node = kNodes[node + static_cast<std::uint32_t>(p.mode)];
-    node = kNodes[node + static_cast<std::uint32_t>(pair)];
-    node = kNodes[node + static_cast<std::uint32_t>(p.heads - 1)];
-    node = kNodes[node + static_cast<std::uint32_t>(p.q_len - 1)];
-    node = kNodes[node + p.ragged];
-    node = kNodes[node + static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint32_t>(p.page_size)))];
-    node = kNodes[node + p.causal];
-    node = kNodes[node + p.lse];
-    node = kNodes[node + static_cast<std::uint32_t>(p.cp_world_size > 1)];
-    node = kNodes[node + p.sparse];
-    return static_cast<std::uint16_t>(kNodes[node + static_cast<std::uint32_t>(p.kv_bytes > kKvSpanLimit)]);
+    // Each axis' place is known before its node: adding it to the base address leaves one load per axis on the critical path.
+    std::uint64_t node = static_cast<std::uint64_t>(kRoots[p.arch]);
+    const auto step = [&node](std::int32_t place) {
+        const table::Node* column = kNodes + place;
+        asm("" : "+r"(column)); // or the compiler adds the two numbers instead
+        node = column[node];
+    };
+    step(p.mode);
+    step(pair);
+    step(p.heads - 1);
+    step(p.q_len - 1);
+    step(p.ragged);
+    step(std::countr_zero(static_cast<std::uint32_t>(p.page_size)));
+    step(p.causal);
+    step(p.lse);
+    step(p.cp_world_size > 1);
+    step(p.sparse);
+    step(p.kv_bytes > kKvSpanLimit);
+    return static_cast<std::uint16_t>(node);
 }
 
 Plan make_plan(std::uint16_t leaf, const Problem& problem) {

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class HipRuntime:
     """The HIP library in use.
 
-    path: its file. how: the step of the search that found it. copies: libraries named ``libamdhip64*`` that were loaded then;
-    more than one is a fault of the installation, since two HIP run times share neither streams nor memory.
+    path: its file. how: the step of the search that found it. copies: HIP run times that were loaded then, this one
+    included; more than one is a fault of the installation, since two of them share neither streams nor memory.
     emulated: it is an emulator, CPU tensors stand for device memory.
     """
 

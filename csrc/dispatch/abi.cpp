@@ -25,6 +25,9 @@ uint32_t amla_struct_size(uint32_t which) {
 }
 
 int32_t amla_lookup(const amla_problem* problem, amla_plan* plan, amla_status* status) {
+    if (problem == nullptr || plan == nullptr || status == nullptr) {
+        return AMLA_ARGUMENT_INVALID;
+    }
     return amla::lookup(*problem, *plan, *status);
 }
 

@@ -95,7 +95,8 @@ AMLA_EXPORT uint32_t amla_abi_version(void);
 /* sizeof of the struct named by AMLA_STRUCT_*, or 0 for an unknown number. */
 AMLA_EXPORT uint32_t amla_struct_size(uint32_t which);
 
-/* Answers `problem` in `plan`. Returns AMLA_OK (served or refused, see plan->leaf) or AMLA_INVALID_PROBLEM with `status` set.
+/* Answers `problem` in `plan`. Returns AMLA_OK (served or refused, see plan->leaf) or AMLA_INVALID_PROBLEM with `status` set,
+ * or AMLA_ARGUMENT_INVALID for a null pointer.
  * Pure: needs no device, allocates nothing, callable from any thread. */
 AMLA_EXPORT int32_t amla_lookup(const amla_problem* problem, amla_plan* plan, amla_status* status);
 

@@ -45,16 +45,19 @@ pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 Hip g_hip;
 std::atomic<const Hip*> g_opened = nullptr;
 
+/// Libraries of this process that are named like HIP.
 struct Loaded {
-    char path[PATH_MAX];
+    char path[PATH_MAX]; // the first of them
+    const char* except;  // one not to count, or null
     int copies;
 };
 
 int note_library(dl_phdr_info* info, std::size_t, void* context) {
     const char* slash = std::strrchr(info->dlpi_name, '/');
     const char* base = slash != nullptr ? slash + 1 : info->dlpi_name;
-    if (std::strncmp(base, "libamdhip64", 11) == 0) {
-        auto& loaded = *static_cast<Loaded*>(context);
+    auto& loaded = *static_cast<Loaded*>(context);
+    const bool counted = loaded.except == nullptr || std::strcmp(loaded.except, info->dlpi_name) != 0;
+    if (counted && std::strncmp(base, "libamdhip64", 11) == 0) {
         if (loaded.copies == 0) {
             strncpy(loaded.path, info->dlpi_name, sizeof(loaded.path) - 1);
         }
@@ -69,7 +72,7 @@ Code not_found(Status& status, const char* tried, const char* reason) {
     return detail(status, "%s", reason);
 }
 
-Code bind(void* handle, const char* how, int copies, Status& status) {
+Code bind(void* handle, const char* how, Status& status) {
     Hip hip = {};
     for (const Binding& binding : kBindings) {
         void* symbol = dlsym(handle, binding.symbol);
@@ -84,8 +87,11 @@ Code bind(void* handle, const char* how, int copies, Status& status) {
     if (dladdr(reinterpret_cast<void*>(hip.api.module_launch_kernel), &where) != 0 && where.dli_fname != nullptr) {
         strncpy(hip.path, where.dli_fname, sizeof(hip.path) - 1);
     }
+    Loaded others = {};
+    others.except = hip.path;
+    dl_iterate_phdr(note_library, &others);
     hip.how = how;
-    hip.copies = copies;
+    hip.copies = 1 + others.copies;
     hip.takes_host_memory = dlsym(handle, "emulator_abi_version") != nullptr || dlsym(handle, "hip_recorder_abi_version") != nullptr;
     hip.process = getpid();
     g_hip = hip;
@@ -96,7 +102,7 @@ Code bind(void* handle, const char* how, int copies, Status& status) {
 Code search(const char* path, bool allow_load, Status& status) {
     const char* named = path;
     const char* how = "the path given to hip_open";
-    if (named == nullptr) {
+    if (named == nullptr || *named == '\0') {
         named = std::getenv(kOverride);
         how = kOverride;
     }
@@ -106,29 +112,29 @@ Code search(const char* path, bool allow_load, Status& status) {
             const char* reason = dlerror();
             return not_found(status, how, reason != nullptr ? reason : named);
         }
-        return bind(handle, how, 1, status);
+        return bind(handle, how, status);
     }
     Loaded loaded = {};
     dl_iterate_phdr(note_library, &loaded);
     if (loaded.copies > 0) {
         if (void* handle = dlopen(loaded.path, RTLD_NOW | RTLD_NOLOAD)) {
-            return bind(handle, "library already loaded in this process", loaded.copies, status);
+            return bind(handle, "library already loaded in this process", status);
         }
     }
     for (const char* soname : kSonames) {
         if (void* handle = dlopen(soname, RTLD_NOW | RTLD_NOLOAD)) {
-            return bind(handle, "soname already loaded in this process", loaded.copies, status);
+            return bind(handle, "soname already loaded in this process", status);
         }
     }
     if (dlsym(RTLD_DEFAULT, "hipModuleLaunchKernel") != nullptr) {
-        return bind(RTLD_DEFAULT, "global symbols of this process", loaded.copies, status);
+        return bind(RTLD_DEFAULT, "global symbols of this process", status);
     }
     if (!allow_load) {
         return not_found(status, "libraries loaded in this process", "none is named libamdhip64*");
     }
     for (const char* soname : kSonames) {
         if (void* handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL)) {
-            return bind(handle, "loaded by soname", 1, status);
+            return bind(handle, "loaded by soname", status);
         }
     }
     return not_found(status, "libamdhip64.so.7, libamdhip64.so.6, libamdhip64.so", "the dynamic loader finds none of them");

@@ -46,7 +46,7 @@ struct Hip {
     HipApi api;
     char path[1024];        // file it came from
     const char* how;        // step of the search that found it
-    int copies;             // libraries named libamdhip64* loaded in this process when it was opened
+    int copies;             // this one and every other library named libamdhip64* in this process
     bool takes_host_memory; // an emulator or a recorder: CPU tensors stand for device memory
     int process;            // process that opened it
 };

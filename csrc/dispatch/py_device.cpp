@@ -43,7 +43,7 @@ public:
     }
 
     /// Takes a reference to the bytes of every kernel the mapping has; a missing one is an error only if it is read.
-    bool collect(PyObject* mapping) {
+    bool collect(PyObject* module, PyObject* mapping) {
         const TableView& view = table_view();
         entries_ = static_cast<Entry*>(calloc(view.kernel_count, sizeof(Entry)));
         if (entries_ == nullptr) {
@@ -58,6 +58,8 @@ public:
             if (entry.owner == nullptr) {
                 PyErr_Clear();
             } else if (PyBytes_AsStringAndSize(entry.owner, &entry.bytes, &entry.size) != 0) {
+                PyErr_Clear();
+                raise_argument(module, key, "bytes", "another type");
                 return false;
             }
         }
@@ -186,7 +188,7 @@ PyObject* prepare(PyObject* module, PyObject* const* args, Py_ssize_t count) {
     const Ref path(to_path(args[2]));
     PyErr_Clear(); // not a path: a mapping
     MappedKernels mapped;
-    if (!path && !mapped.collect(args[2])) {
+    if (!path && !mapped.collect(module, args[2])) {
         return nullptr;
     }
     const Hip* hip = nullptr;

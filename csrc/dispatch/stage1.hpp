@@ -57,7 +57,7 @@ Code make_problem(const Stage1& stage1, int arch, Problem& problem, Status& stat
 Code check_tensors(const Stage1& stage1, const Problem& problem, const table::KernelRow& kernel, Status& status);
 
 /// Looks the problem up, checks, packs and launches on the tensors' device and the given stream.
-/// Nothing is launched on any error. The device that was current stays current.
+/// Nothing is launched on any error, except one of restoring the device that was current, which happens after the launch.
 Code launch_stage1(const Stage1& stage1, Status& status);
 
 } // namespace amla

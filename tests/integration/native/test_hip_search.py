@@ -94,7 +94,7 @@ def test_global_symbols_are_the_last_thing_tried(search: Search, library: Librar
     assert search((path, "RTLD_GLOBAL")) == {
         "path": str(path),
         "how": "global symbols of this process",
-        "copies": 0,
+        "copies": 1,
         "takes_host_memory": True,
     }
     assert "error" in search((path, "RTLD_LOCAL"))
@@ -117,7 +117,9 @@ def test_a_library_is_loaded_only_if_asked_for(search: Search, library: Library)
 def test_the_environment_names_a_library_before_all_others(search: Search, library: Library) -> None:
     named, loaded = library("chosen.so", "libchosen.so"), library("libamdhip64.so.7", "libamdhip64.so.7")
     found = search((loaded, "RTLD_LOCAL"), environment={"AITER_MLA_AOT_HIP_LIBRARY": str(named)})
-    assert (found["path"], found["how"]) == (str(named), "AITER_MLA_AOT_HIP_LIBRARY")
+    assert (found["path"], found["how"], found["copies"]) == (str(named), "AITER_MLA_AOT_HIP_LIBRARY", 2)
+    assert search(environment={"AITER_MLA_AOT_HIP_LIBRARY": str(named)})["copies"] == 1
+    assert search(path="", environment={"AITER_MLA_AOT_HIP_LIBRARY": str(named)})["path"] == str(named)
 
 
 def test_a_named_library_that_does_not_load_is_an_error_and_no_other_is_taken(search: Search, library: Library) -> None:

@@ -215,3 +215,4 @@ def test_the_c_interface_answers_like_the_python_one(extension: Path, native: Na
     assert library.amla_refusal_text(0) is None
     problem.heads = 0
     assert library.amla_lookup(ctypes.byref(problem), plan, status) == 101
+    assert library.amla_lookup(None, plan, status) == 310

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,12 @@ def test_every_kernel_of_the_devices_arch_is_loaded_and_no_other(native: Native,
 def test_bytes_may_come_from_a_mapping(native: Native, recorder: Recorder) -> None:
     native.prepare(0, "gfx942", FILES)
     assert len(recorder.report()["loads"]) == len(GFX942)
+
+
+def test_a_mapping_must_hold_bytes(native: Native) -> None:
+    files: dict[str, Any] = {**FILES, "gfx942/split.co": "text"}
+    with pytest.raises(ArgumentInvalid, match=r"gfx942/split\.co is another type"):
+        native.prepare(0, None, files)
 
 
 def test_a_second_call_loads_nothing_and_reads_nothing(native: Native, recorder: Recorder, kernels: Path) -> None:

@@ -205,3 +205,10 @@ class WheelNotComparable(BuildError):
 
     code = "MLA571"
     exit_code = 19
+
+
+class NotReproducible(BuildError):
+    """Two builds of one source tree gave different bytes, or could not both be made."""
+
+    code = "MLA572"
+    exit_code = 19

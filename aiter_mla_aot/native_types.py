@@ -40,7 +40,6 @@ class PlanInfo(TypedDict):
     """One row of the plan table compiled in; ``kernel`` is an index of the kernel table."""
 
     kernel: int
-    pad: int
     single: int
 
 

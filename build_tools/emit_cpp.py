@@ -30,7 +30,7 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
         for number, plan in enumerate(data["plans"]):
             if plan["kernel"] in numbers:
                 plan_numbers[number] = first_plan + len(plan_numbers)
-                plans.append(f"{{{numbers[plan['kernel']]}, 1, {int(plan['single'])}}}")
+                plans.append(f"{{{numbers[plan['kernel']]}, {int(plan['single'])}}}")
         diagram = data["catalogs"]["shipped"]
         leaves = leaf_places(diagram["root"], diagram["nodes"])
         for place, entry in enumerate(diagram["nodes"]):

@@ -187,11 +187,11 @@ Plan make_plan(std::uint16_t leaf, const Problem& problem) {
     const table::KernelRow& kernel = table::kKernels[row.kernel];
     const std::uint32_t heads = static_cast<std::uint32_t>(problem.heads);
     const std::uint32_t q_len = static_cast<std::uint32_t>(problem.q_len);
-    const std::uint32_t groups = row.pad != 0 ? (heads + kernel.heads - 1) / kernel.heads : heads / kernel.heads;
+    const std::uint32_t groups = (heads + kernel.heads - 1) / kernel.heads;
     const std::uint32_t tokens = row.single != 0 || q_len < 2 ? 1 : (q_len < kernel.tokens ? q_len : kernel.tokens);
     const bool by_heads = kernel.recipe == table::Recipe::persistent_rows;
     plan.kernel = row.kernel;
-    plan.padded_heads = static_cast<std::uint16_t>(row.pad != 0 ? groups * kernel.heads : heads);
+    plan.padded_heads = static_cast<std::uint16_t>(groups * kernel.heads);
     plan.head_groups = static_cast<std::uint16_t>(groups);
     plan.tokens_per_item = static_cast<std::uint16_t>(tokens);
     plan.items_per_request = static_cast<std::uint16_t>(groups * ((q_len + tokens - 1) / tokens));

@@ -89,7 +89,6 @@ PyObject* kernel_dict(const amla::table::KernelRow& row) {
 PyObject* plan_dict(const amla::table::PlanRow& row) {
     Ref result(PyDict_New());
     const bool filled = result && put(result.get(), "kernel", PyLong_FromLongLong(row.kernel)) &&
-                        put(result.get(), "pad", PyLong_FromLongLong(row.pad)) &&
                         put(result.get(), "single", PyLong_FromLongLong(row.single));
     return filled ? result.release() : nullptr;
 }

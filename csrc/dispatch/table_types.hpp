@@ -34,7 +34,6 @@ struct KernelRow {
 /// One answer that serves: a kernel and how a problem is reshaped for it.
 struct PlanRow {
     std::uint16_t kernel;
-    std::uint8_t pad;    // 1: heads are rounded up to a multiple of the kernel's
     std::uint8_t single; // 1: every item holds one query token
 };
 

@@ -18,7 +18,7 @@ KERNELS: Final = (
     Kernel("wide.co", "k_wide", fake_object("k_wide", features=0x600), kernarg_size=368, tokens=1),
     Kernel("newer.co", "k_newer", fake_object("k_newer", "gfx950", version=6), arch="gfx950", code_object_version=6),
 )
-PLANS: Final = (Plan(PERSISTENT, 1), Plan(ROWS, 1), Plan(SPLIT), Plan(SPLIT_NULL), Plan(WIDE, 1, 1), Plan(NEWER, 1))
+PLANS: Final = (Plan(PERSISTENT), Plan(ROWS), Plan(SPLIT), Plan(SPLIT_NULL), Plan(WIDE, 1), Plan(NEWER))
 FILES: Final = {f"{kernel.arch}/{kernel.file}": kernel.image for kernel in KERNELS}
 
 

@@ -58,7 +58,6 @@ class Plan:
     """One row of the plan table."""
 
     kernel: int
-    pad: int = 0
     single: int = 0
 
 
@@ -94,7 +93,7 @@ class Diagram:
 def header(kernels: Sequence[Kernel], plans: Sequence[Plan], nodes: Sequence[int], roots: tuple[int, int]) -> str:
     """The text of the header; ``roots`` are those of gfx942 and gfx950, -1 for an arch that is not in the wheel."""
     rows = ",\n".join(kernel.row() for kernel in kernels)
-    planned = ", ".join(f"{{{plan.kernel}, {plan.pad}, {plan.single}}}" for plan in plans)
+    planned = ", ".join(f"{{{plan.kernel}, {plan.single}}}" for plan in plans)
     refusals = ", ".join(f'"{code}"' for code in REFUSALS)
     return f"""#pragma once
 #include "table_types.hpp"

@@ -18,7 +18,7 @@ from build_tools.errors import WheelCheckFailed
 from build_tools.release import Release
 
 PACKAGE: Final = "aiter_mla_aot"
-LICENCES: Final = ("LICENSE", "NOTICE", "licenses/AMD-AITER-LICENSE")
+LICENCES: Final = ("AMD-AITER-LICENSE", "LICENSE", "NOTICE")
 METADATA: Final = {
     "Metadata-Version": re.compile(r"2\.[4-9]"),
     "Name": re.compile(r"aiter-mla-aot"),
@@ -93,7 +93,7 @@ def _licences(files: Mapping[str, bytes], dist_info: str) -> Iterator[Finding]:
         path = f"{dist_info}/licenses/{name}"
         if not files.get(path, b"").strip():
             yield finding(path, "a licence text", "nothing", "a licence is missing")
-    amd = f"{dist_info}/licenses/{LICENCES[-1]}"
+    amd = f"{dist_info}/licenses/{LICENCES[0]}"
     if amd in files and b"Advanced Micro Devices" not in files[amd]:
         yield finding(amd, "the licence of AMD's code objects", "another text", "the objects' own licence must travel with them")
 

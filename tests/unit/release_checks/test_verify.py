@@ -31,9 +31,9 @@ class ReleaseWheel(Wheel):
         self.metadata = (
             f"Metadata-Version: 2.4\nName: aiter-mla-aot\nVersion: {info.version}\nSummary: Prebuilt decode for two archs\n"
             "Requires-Python: >=3.10\nLicense-Expression: MIT\nDescription-Content-Type: text/markdown\n"
-            "License-File: LICENSE\nLicense-File: NOTICE\nLicense-File: licenses/AMD-AITER-LICENSE\n\n# Readme\n"
+            "License-File: LICENSE\nLicense-File: NOTICE\nLicense-File: AMD-AITER-LICENSE\n\n# Readme\n"
         )
-        for name in ("LICENSE", "NOTICE", "licenses/AMD-AITER-LICENSE"):
+        for name in ("LICENSE", "NOTICE", "AMD-AITER-LICENSE"):
             self.files[f"{self.dist_info}/licenses/{name}"] = b"Copyright Advanced Micro Devices\n"
         self.files[f"{self.dist_info}/entry_points.txt"] = b"[console_scripts]\naiter-mla-aot = aiter_mla_aot.cli:main\n"
         self.bom_changes: dict[str, str] = {}
@@ -126,7 +126,7 @@ OBJECT = "aiter_mla_aot/kernels/gfx942/mla_alpha.co"
         (metadata("License-File: NOTICE\n", ""), "licence files listed"),
         (metadata("# Readme\n", ""), "no description"),
         (drop("INFO/licenses/NOTICE"), "a licence is missing"),
-        (put("INFO/licenses/licenses/AMD-AITER-LICENSE", b"ours"), "must travel with them"),
+        (put("INFO/licenses/AMD-AITER-LICENSE", b"ours"), "must travel with them"),
         (drop("INFO/entry_points.txt"), "the command is missing"),
         (put("INFO/sboms/aiter_mla_aot.cdx.json", b"not json"), "of another format"),
         (bom(OBJECT, ""), "lacks a binary"),

@@ -30,7 +30,7 @@ class Installation:
 
     def environment(self) -> dict[str, str]:
         """What a command sees: its own ``bin`` on PATH, nothing of the user's."""
-        return {"PATH": str(self.folder / "bin"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        return {"PATH": str(self.folder / "bin"), "LC_ALL": "C.UTF-8"}
 
     def run(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run the installed command."""
@@ -45,7 +45,7 @@ def install(wheel: Path, folder: Path, report: Callable[[str], None]) -> Install
     subprocess.run([base, "-I", "-m", "venv", "--without-pip", str(folder)], check=True, capture_output=True)
     result = Installation(folder)
     # Said before the command, --python makes this pip work for the other environment.
-    arguments = ["install", "--no-index", "--no-deps", "--no-compile", "--quiet", str(wheel)]
+    arguments = ["install", "--no-index", "--no-deps", "--quiet", str(wheel)]
     environment = pip_settings.environment(sys.executable) | {"PIP_PYTHON": str(result.python)}
     run_pip(sys.executable, arguments, environment, report)
     for path in sorted(folder.rglob("*"), reverse=True):

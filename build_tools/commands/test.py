@@ -9,8 +9,7 @@ import sys
 import time
 
 from aiter_mla_aot.errors import MlaError
-from build_tools import layout, settings, tiers, wheel
-from build_tools.commands.wheel import check
+from build_tools import layout, settings, tiers, verify, wheel
 from build_tools.entry import ROOT, report
 from build_tools.tiers import Ended, Outcome, Tier
 
@@ -57,7 +56,7 @@ def _run_all(chosen: list[Tier]) -> list[Ended]:
     started = time.monotonic()
     try:
         built = wheel.build(ROOT, defaults, ROOT / "build" / "wheel", report)
-        check(built)
+        verify.require(built, ROOT)
     except MlaError as error:
         print(error, file=sys.stderr)
         failed = Ended("wheel", Outcome.FAILED, time.monotonic() - started, error.code)

@@ -9,10 +9,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from aiter_mla_aot import integrity
-from build_tools import settings, smoke, wheel
+from build_tools import settings, smoke, verify, wheel
 from build_tools.entry import ROOT, report
-from build_tools.errors import SmokeFailed
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -43,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     figures["size_bytes"] = path.stat().st_size
     if not args.build_only:
         started = time.monotonic()
-        check(path)
+        verify.require(path, ROOT)
         figures["verify_seconds"] = round(time.monotonic() - started, 2)
         started = time.monotonic()
         smoke.smoke(path, chosen.archs, ROOT / "build", report)
@@ -53,14 +51,3 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{path}\n" + "\n".join(f"  {name.replace('_', ' ')}: {value:,}" for name, value in figures.items()))
     return 0
-
-
-def check(path: Path) -> None:
-    """Verify the wheel; raises ``SmokeFailed`` with every finding."""
-    found = integrity.verify_wheel(path)
-    if not found.ok:
-        raise SmokeFailed(
-            f"{path.name} is not a wheel as this build must make it",
-            cause="\n".join(str(finding) for finding in found.findings),
-            remedy="correct what the findings name",
-        )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiter_mla_aot import integrity, table
-from aiter_mla_aot.integrity.content import diagram_fault
+from aiter_mla_aot.integrity import table_check
 from aiter_mla_aot.integrity.wheel import read_wheel
 from aiter_mla_aot.table import Kernel, Table
 from build_tools.diagram_diff import Box, Change, changes
@@ -124,14 +124,9 @@ def _table(path: Path, files: Mapping[str, bytes], arch: str) -> Table:
             path, cause, "compare with the build_tools of the newer of the two wheels, or build the older one again with it"
         )
     try:
-        parsed = table.parse(data)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise _not_comparable(path, f"its {name} cannot be read: {error!r}") from error
-    for diagram in parsed.catalogs.values():
-        wrong = diagram_fault(diagram, len(parsed.plans), len(parsed.refusals))
-        if wrong:
-            raise _not_comparable(path, f"a decision diagram of its {name} leads nowhere: expected {wrong[0]}, found {wrong[1]}")
-    return parsed
+        return table_check.load(data)
+    except table_check.TableFault as fault:
+        raise _not_comparable(path, f"its {name} cannot be read: expected {fault.args[0]}, found {fault.args[1]}") from fault
 
 
 def _json(path: Path, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
@@ -139,7 +134,7 @@ def _json(path: Path, files: Mapping[str, bytes], name: str) -> dict[str, Any]:
         data = json.loads(files[name])
     except KeyError as error:
         raise _not_comparable(path, f"it has no {name}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _not_comparable(path, f"its {name} cannot be read: {error}") from error
     if not isinstance(data, dict):
         raise _not_comparable(path, f"its {name} is no JSON object")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +12,9 @@ from email.message import Message
 from email.parser import BytesParser
 from typing import Any, Final
 
-from .. import table
 from ..errors import CodeObjectMismatch, ExtensionMismatch, PackageFileMissing, PackageFileUnexpected, TableMismatch, VersionLabelMismatch
-from . import elf, labels
+from ..table import Table
+from . import elf, labels, table_check
 from .record import PACKAGE
 from .report import Finding, finding
 
@@ -22,6 +23,14 @@ BUILD_INFO: Final = f"{PACKAGE}/build_info.json"
 BUILD_INFO_SCHEMA: Final = 1
 EXTENSION: Final = f"{PACKAGE}/_native.abi3.so"
 NEEDED: Final = (f"{PACKAGE}/__init__.py", BUILD_INFO, EXTENSION)
+_TEXTS: Final = {
+    "version": re.compile(r"[0-9a-z.+]+"),
+    "source_date": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"),
+    "lock_sha256": re.compile(r"[0-9a-f]{64}"),
+    "provider name": re.compile(r"[A-Za-z0-9._-]+"),
+    "provider version": re.compile(r"[A-Za-z0-9.+_-]*"),
+    "provider sha256": re.compile(r"([0-9a-f]{64})?"),
+}
 
 
 @dataclass(slots=True)
@@ -32,7 +41,7 @@ class Content:
     dist_info: str
     version: str = ""
     archs: tuple[str, ...] = ()
-    tables: dict[str, table.Table] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
     objects: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
 
@@ -59,7 +68,7 @@ class Content:
         message: Message = BytesParser().parsebytes(self.files.get(path, b""), headersonly=True)
         if path not in self.files:
             self.add(PackageFileMissing, path, "the file", "nothing", "the package has no metadata")
-        elif (message["Name"] or "").lower().replace("_", "-") != DISTRIBUTION:
+        elif str(message["Name"] or "").lower().replace("_", "-") != DISTRIBUTION:
             self.add(VersionLabelMismatch, path, f"Name: {DISTRIBUTION}", message["Name"], "the metadata is of another package")
         return message
 
@@ -75,7 +84,7 @@ class Content:
         return info
 
     def _check_version(self, metadata: Message, info: Mapping[str, Any]) -> None:
-        self.version = metadata["Version"] or ""
+        self.version = str(metadata["Version"] or "")
         directory = self.dist_info.removesuffix(".dist-info").partition("-")[2]
         if directory != self.version:
             self.add(VersionLabelMismatch, self.dist_info, self.version, directory, "the directory's version is not that of METADATA")
@@ -92,17 +101,14 @@ class Content:
             if data is None:
                 continue
             try:
-                parsed = table.parse(data)
-            except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-                self.add(TableMismatch, path, f"a dispatch table of schema {table.SCHEMA}", repr(error), "the table cannot be used")
+                parsed = table_check.load(data)
+            except table_check.TableFault as fault:
+                expected, found = fault.args
+                self.add(TableMismatch, path, expected, found, "the table cannot be used")
                 continue
             if parsed.arch != arch:
                 self.add(TableMismatch, path, arch, parsed.arch, "the table is of another arch")
                 continue
-            for name, diagram in parsed.catalogs.items():
-                wrong = diagram_fault(diagram, len(parsed.plans), len(parsed.refusals))
-                if wrong:
-                    self.add(TableMismatch, path, *wrong, f"the decision diagram of catalog {name} leads nowhere")
             self.tables[arch] = parsed
 
     def _check_objects(self, arch: str) -> None:
@@ -167,7 +173,7 @@ class Content:
             return None
         try:
             data = json.loads(self.files[path])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self.add(TableMismatch, path, "JSON", error, "the file cannot be read")
             return None
         if not isinstance(data, dict):
@@ -178,31 +184,14 @@ class Content:
 
 def build_info_fault(info: Mapping[str, Any]) -> tuple[str, str] | None:
     """(expected, found) for the first field of a decoded ``build_info.json`` that this package cannot use."""
-    if info.get("schema") != BUILD_INFO_SCHEMA:
+    if info.get("schema") != BUILD_INFO_SCHEMA or isinstance(info["schema"], bool):
         return f"schema {BUILD_INFO_SCHEMA}", f"schema {info.get('schema')!r}"
-    for name in ("version", "source_date", "lock_sha256"):
-        if not isinstance(info.get(name), str):
-            return f"{name}: a text", repr(info.get(name))
     archs = info.get("archs")
     if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not set(archs) <= elf.MACH.keys():
         return f"archs: a sorted list of {', '.join(elf.MACH)}", repr(archs)
     provider = info.get("provider")
-    if not isinstance(provider, dict) or not isinstance(provider.get("name"), str):
-        return "provider: an object with a name", repr(provider)
-    return None
-
-
-def diagram_fault(diagram: table.Diagram, plans: int, refusals: int) -> tuple[str, str] | None:
-    """(expected, found) if some walk of the diagram ends outside the table, else None."""
-    level = {diagram.root}
-    for _, width in table.AXES:
-        following: set[int] = set()
-        for place in level:
-            if type(place) is not int or not 0 <= place <= len(diagram.nodes) - width:
-                return f"a node of {width} entries among {len(diagram.nodes)}", f"offset {place!r}"
-            following.update(diagram.nodes[place : place + width])
-        level = following
-    for leaf in sorted(level):
-        if not (0 <= leaf < plans or table.REFUSAL <= leaf < table.REFUSAL + refusals):
-            return f"one of {plans} plans or {refusals} refusals", f"answer {leaf}"
+    values = dict(info) | {f"provider {name}": value for name, value in (provider.items() if isinstance(provider, dict) else ())}
+    for name, pattern in _TEXTS.items():
+        if not isinstance(values.get(name), str) or not pattern.fullmatch(values[name]):
+            return f"{name}: a text like {pattern.pattern}", repr(values.get(name))
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -12,11 +13,12 @@ from ..errors import ExtensionMismatch, NativeAbiMismatch, PackageFileDamaged, P
 from ..table import Table
 from . import record
 from .content import EXTENSION, Content
-from .report import Finding, VerifyReport, finding
+from .report import Finding, VerifyReport, finding, plain
 
 OWN_DIRECTORY: Final = Path(__file__).resolve().parent.parent
 INSTALLER_FILES: Final = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", "uv_cache.json", "uv_build.json")
 """Files of ``.dist-info`` that installers write; they differ between machines."""
+MAX_FILE_BYTES: Final = 64 << 20
 
 
 def dist_infos(site: Path) -> list[str]:
@@ -55,7 +57,7 @@ def verify(package: Path) -> VerifyReport:
     if package == OWN_DIRECTORY and not any(item.path == EXTENSION or item.code == RecordInvalid.code for item in findings):
         # A damaged library could crash this process, so it is only loaded when its bytes are known to be right.
         findings += _check_loaded(content.archs, content.tables)
-    return VerifyReport(str(package), content.version, content.archs, len(content.files), dict(content.objects), tuple(findings))
+    return VerifyReport(str(package), plain(content.version), content.archs, len(content.files), dict(content.objects), tuple(findings))
 
 
 def _check_loaded(archs: Sequence[str], tables: Mapping[str, Table]) -> list[Finding]:
@@ -115,8 +117,21 @@ def _walk(site: Path, top: str, findings: list[Finding]) -> set[str]:
 
 def _read(path: Path, name: str, files: dict[str, bytes], findings: list[Finding]) -> None:
     try:
-        files[name] = path.read_bytes()
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            findings.append(
+                finding(
+                    PackageFileDamaged,
+                    name,
+                    f"a regular file of at most {MAX_FILE_BYTES} bytes",
+                    path,
+                    "the file cannot be one of a package",
+                )
+            )
+        else:
+            files[name] = path.read_bytes()
     except FileNotFoundError:
         findings.append(finding(PackageFileMissing, name, "the file", "nothing", "RECORD lists a file that is not there"))
-    except OSError as error:
-        findings.append(finding(PackageFileDamaged, name, "a readable file", error.strerror, "the file cannot be read"))
+    except (OSError, ValueError) as error:
+        # ValueError: the name holds a zero byte.
+        findings.append(finding(PackageFileDamaged, name, "a readable file", error, "the file cannot be read"))

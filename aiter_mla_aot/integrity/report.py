@@ -56,7 +56,12 @@ class Finding:
 
 def finding(kind: type[MlaError], path: str, expected: object, found: object, text: str) -> Finding:
     """A finding of an error class; what was found is cut to a readable length."""
-    return Finding(kind.code, path, f"{expected!s:.200}", f"{found!s:.200}", text)
+    return Finding(kind.code, plain(path), plain(expected), plain(found), text)
+
+
+def plain(value: object) -> str:
+    """A short text of a value from a file: what cannot be printed is escaped, so that it cannot steer a terminal."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in f"{value!s:.200}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Final
 from ..errors import PackageFileMissing, PackageFileUnexpected, RecordInvalid, VersionLabelMismatch, WheelInvalid
 from . import archive, record
 from .content import Content
-from .report import Finding, VerifyReport, finding
+from .report import Finding, VerifyReport, finding, plain
 
 _FILE_NAME: Final = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-(?P<python>[^-]+)-(?P<abi>[^-]+)-(?P<platform>[^-]+)\.whl")
 
@@ -57,7 +57,7 @@ def verify(path: Path) -> VerifyReport:
     content.check()
     findings += [item for item in content.findings if item.path not in unreadable]
     findings += _check_file_name(path.name, content.version, files.get(f"{dist_info}/WHEEL", b""))
-    return VerifyReport(path.name, content.version, content.archs, len(files), dict(content.objects), tuple(findings))
+    return VerifyReport(path.name, plain(content.version), content.archs, len(files), dict(content.objects), tuple(findings))
 
 
 def _check_record(files: dict[str, bytes], dist_info: str, unreadable: set[str]) -> list[Finding]:

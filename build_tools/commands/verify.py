@@ -43,4 +43,7 @@ def describe(report: WheelReport) -> list[str]:
     lines = [
         f"{report.path}: version {report.integrity.version or 'unknown'}, {report.integrity.files} files, code objects: {objects}; {audits}"
     ]
-    return lines + [f"  {item}" for item in report.findings] + [f"  {'may be published' if report.ok else 'must not be published'}"]
+    verdict = "must not be published" if not report.ok else "may be published"
+    if report.ok and "+" in report.integrity.version:
+        verdict = "keeps every rule; its version has a local label, which public indexes do not take"
+    return [*lines, *(f"  {item}" for item in report.findings), f"  {verdict}"]

@@ -6,12 +6,15 @@ import json
 import random
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from build_tools import audits, release, verify
+from build_tools.commands.verify import describe
+from build_tools.entry import dispatch
 from build_tools.errors import WheelCheckFailed
 from build_tools.verify import SIZE_LIMIT
 from tests.synthetic_wheel import Wheel, code_object, digest_hex
@@ -179,3 +182,32 @@ def test_integrity_findings_are_listed_first(tmp_path: Path) -> None:
     wheel.files[OBJECT] += b"!"
     lines = findings(wheel.write(tmp_path))
     assert lines[0].startswith("MLA205")
+
+
+def test_the_command_says_what_may_be_published(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audits, "run", lambda path: ({"auditwheel": "passed", "abi3audit": "not run"}, []))
+    good = ReleaseWheel().write(tmp_path)
+    bad = tmp_path / "bad.whl"
+    bad.write_bytes(b"no wheel")
+    monkeypatch.delenv("CI", raising=False)
+    assert dispatch(["verify", str(good)]) == 0
+    out = capsys.readouterr().out
+    assert "may be published" in out
+    assert "not run: abi3audit" in out
+    monkeypatch.setenv("CI", "true")
+    assert dispatch(["verify", str(good)]) == 1
+    capsys.readouterr()
+    assert dispatch(["verify", "--json", str(good), str(bad)]) == 19
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["schema"], answer["ok"], answer["not_run"]) == (1, False, ["abi3audit"])
+    assert [row["ok"] for row in answer["wheels"]] == [True, False]
+    assert answer["error"]["code"] == "MLA570"
+
+
+def test_a_local_version_is_said_to_be_for_no_public_index(tmp_path: Path) -> None:
+    wheel = ReleaseWheel()
+    report = verify.verify(wheel.write(tmp_path), ROOT, outside_tools=False)
+    local = replace(report, integrity=replace(report.integrity, version="0.1.0+dirty"))
+    assert "local label" in describe(local)[-1]

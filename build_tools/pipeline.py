@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from aiter_mla_aot.errors import MlaError
-from build_tools import graph, layout, plan
+from build_tools import graph, layout, plan, steps
 from build_tools.errors import StepFailed
 from build_tools.pip_run import report_os_errors
 from build_tools.providers import write
@@ -41,9 +41,10 @@ def build(root: Path, settings: Settings, report: Report) -> Result:
     base = root / where.base
     with report_os_errors(root / "build"), _locked(root, report):
         base.mkdir(parents=True, exist_ok=True)
-        steps = plan.steps(root, settings)
-        graph.save(steps, root / where.graph)
-        write(root / where.ninja, graph.ninja(steps, where.graph, sys.executable).encode())
+        planned = plan.steps(root, settings)
+        steps.drop_damaged(root, planned, base / "stamps")
+        graph.save(planned, root / where.graph)
+        write(root / where.ninja, graph.ninja(planned, where.graph, sys.executable).encode())
         for name in ("journal", "error.json"):
             (base / name).unlink(missing_ok=True)
         _run_ninja(root, where, report)

@@ -8,9 +8,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from build_tools import catalog, code_object, extension, table
 from build_tools.errors import ExtensionCompileFailed
@@ -37,6 +37,16 @@ def run(root: Path, step: Step, stamps: Path, report: Report) -> bool:
     hashes = {output: _hash(root / output) for output in step.outputs}
     write(stamp, json.dumps({"key": key, "outputs": hashes}).encode())
     return True
+
+
+def drop_damaged(root: Path, graph: Sequence[Step], stamps: Path) -> None:
+    """Delete every output that is not what its step made: ninja goes by times, and would take it for current."""
+    for step in graph:
+        made = _stamp(stamps / f"{step.name}.json").get("outputs", {})
+        for output in step.outputs:
+            path = root / output
+            if output in made and path.is_file() and _hash(path) != made[output]:
+                path.unlink()
 
 
 def zig_environment(root: Path) -> dict[str, str]:
@@ -119,13 +129,18 @@ def _compiler(root: Path, command: list[str]) -> None:
 
 
 def _is_current(root: Path, stamp: Path, key: str, step: Step) -> bool:
-    try:
-        data = json.loads(stamp.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
+    data = _stamp(stamp)
     if data.get("key") != key:
         return False
     return all((root / output).is_file() and _hash(root / output) == data["outputs"].get(output) for output in step.outputs)
+
+
+def _stamp(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) and isinstance(data.get("outputs"), dict) else {}
 
 
 def _hash(path: Path) -> str:

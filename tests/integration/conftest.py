@@ -47,13 +47,14 @@ def make_tree(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
         identity = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
         for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "state"]):
             subprocess.run(["git", *arguments], cwd=target, check=True, capture_output=True)
-        for folder in ("cache", "objects", "generated", "checked", "obj", "lib", "stage", "stamps"):
+        for folder in ("objects", "generated", "checked", "obj", "lib", "stage", "stamps"):
             if (ROOT / "build" / folder).is_dir():
                 shutil.copytree(ROOT / "build" / folder, target / "build" / folder)
         (target / "build").mkdir(exist_ok=True)
-        # The compiler's cache holds nothing that depends on the tree, and is large.
-        (ROOT / "build" / "zig").mkdir(parents=True, exist_ok=True)
-        (target / "build" / "zig").symlink_to(ROOT / "build" / "zig")
+        # What these hold does not depend on the tree, and is large.
+        for folder in ("cache", "zig"):
+            (ROOT / "build" / folder).mkdir(parents=True, exist_ok=True)
+            (target / "build" / folder).symlink_to(ROOT / "build" / folder)
         return target
 
     yield make

@@ -64,6 +64,15 @@ def test_a_damaged_or_missing_output_runs_the_step(runs: Runs) -> None:
     assert runs.run()
 
 
+def test_only_outputs_that_their_step_did_not_make_are_dropped(runs: Runs) -> None:
+    runs.run()
+    steps.drop_damaged(runs.root, [runs.step], runs.root / "stamps")
+    assert (runs.root / "out/copy").is_file()
+    (runs.root / "out/copy").write_text("damaged", encoding="utf-8")
+    steps.drop_damaged(runs.root, [runs.step], runs.root / "stamps")
+    assert not (runs.root / "out/copy").exists()
+
+
 def test_a_step_that_is_never_current_always_runs(runs: Runs) -> None:
     always = replace(runs.step, always=True)
     assert [runs.run(always), runs.run(always)] == [True, True]

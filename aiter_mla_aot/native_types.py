@@ -43,13 +43,22 @@ class PlanInfo(TypedDict):
     single: int
 
 
+class ArchInfo(TypedDict):
+    """One arch compiled in: its name, EF_AMDGPU_MACH, float8 format and the place of its diagram's root."""
+
+    name: str
+    mach: int
+    fp8: str
+    root: int
+
+
 class TableInfo(TypedDict):
     """The table compiled in."""
 
     kernels: tuple[KernelInfo, ...]
     plans: tuple[PlanInfo, ...]
     refusals: tuple[str, ...]
-    roots: tuple[int, ...]
+    archs: tuple[ArchInfo, ...]
     node_count: int
 
 

@@ -87,6 +87,8 @@ class Table:
     """Everything the build decided for one arch."""
 
     arch: str
+    device: Mapping[str, Any]
+    """``mach`` (EF_AMDGPU_MACH of its objects), ``lds_bytes`` of a workgroup, and ``fp8``, the float8 format."""
     kernels: tuple[Kernel, ...]
     folds: Mapping[str, Fold]
     gates: Mapping[str, Gate]
@@ -160,6 +162,7 @@ def parse(data: Mapping[str, Any]) -> Table:
         raise ValueError(f"schema {data['schema']!r}")
     return Table(
         arch=data["arch"],
+        device=data["device"],
         kernels=tuple(_kernel(row) for row in data["kernels"]),
         folds={row["name"]: Fold(**_tuples(row)) for row in data["folds"]},
         gates={row["id"]: Gate(**_tuples(row)) for row in data["gates"]},

@@ -14,6 +14,8 @@ from aiter_mla_aot.rules import Claim, Fold, Gate
 
 from . import data_file
 from .claims import check_claim, check_gate
+from .code_object import targets
+from .code_object.targets import Target
 from .errors import DataError, DuplicateKey, MissingObject, OrphanObject, SchemaDrift
 
 
@@ -84,6 +86,7 @@ class ArchCatalog:
     """All data of one arch."""
 
     arch: str
+    device: Target
     kernels: tuple[KernelRow, ...]
     folds: tuple[Fold, ...]
     gates: tuple[Gate, ...]
@@ -137,6 +140,7 @@ def load(hsa: Path, arch: str, *, lock: Path | None = None) -> ArchCatalog:
     provider, locked = _lock(lock_path, arch)
     catalog = ArchCatalog(
         arch,
+        targets.load(folder / "device.toml"),
         tuple(sorted(kernels, key=lambda row: (row.file, row.sha256))),
         tuple(sorted(folds, key=lambda fold: fold.name)),
         tuple(sorted(gates["gate"], key=lambda gate: gate.id)),

@@ -8,9 +8,6 @@ from typing import Any
 from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.table import AXES, REFUSAL
 
-ARCHS = ("gfx942", "gfx950")
-"""Order of ``amla::table::Arch``."""
-
 
 def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
     """``dispatch_table.hpp`` for the tables of some archs. Its structures are declared in ``csrc/dispatch/table_types.hpp``."""
@@ -18,14 +15,14 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
     plans: list[str] = []
     refusals = sorted(REFUSAL_TEXT)
     nodes: list[int] = []
-    roots = dict.fromkeys(ARCHS, -1)
+    archs: list[str] = []
     for arch, data in sorted(tables.items()):
         first_kernel, first_plan, first_node = len(kernels), len(plans), len(nodes)
         numbers: dict[int, int] = {}
         for index, row in enumerate(data["kernels"]):
             if row["shipped"]:
                 numbers[index] = first_kernel + len(numbers)
-                kernels.append(_kernel_row(arch, row))
+                kernels.append(_kernel_row(len(archs), row))
         plan_numbers: dict[int, int] = {}
         for number, plan in enumerate(data["plans"]):
             if plan["kernel"] in numbers:
@@ -40,7 +37,8 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
                 nodes.append(plan_numbers[entry])
             else:
                 nodes.append(REFUSAL + refusals.index(data["refusals"][entry - REFUSAL]))
-        roots[arch] = diagram["root"] + first_node
+        device = data["device"]
+        archs.append(f'{{"{arch}", {device["mach"]:#x}, Fp8::{device["fp8"]}, {diagram["root"] + first_node}}}')
     parts = [
         "// Generated from hsa/ by build_tools; never edited.",
         "#pragma once",
@@ -50,7 +48,7 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
         _array("PlanRow", "kPlans", plans),
         _array("const char*", "kRefusals", [f'"{code}"' for code in refusals]),
         _array("Node", "kNodes", [str(entry) for entry in nodes], 20),
-        f"inline constexpr std::int32_t kRoots[kArchCount] = {{{', '.join(str(roots[arch]) for arch in ARCHS)}}};",
+        _array("ArchRow", "kArchs", archs),
         "}  // namespace amla::table",
     ]
     return "\n".join(parts) + "\n"
@@ -64,11 +62,11 @@ def leaf_places(root: int, nodes: list[int]) -> set[int]:
     return {place + value for place in level for value in range(AXES[-1][1])}
 
 
-def _kernel_row(arch: str, row: Mapping[str, Any]) -> str:
+def _kernel_row(arch: int, row: Mapping[str, Any]) -> str:
     claim = row["claim"] or {"heads": 0, "tokens": 0}
     digest = ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(row["sha256"]))
     return (
-        f'{{"{row["file"]}", "{row["symbol"]}", {{{digest}}}, Arch::{arch}, Recipe::{row["recipe"]}, {row["kernarg_segment_size"]}, '
+        f'{{"{row["file"]}", "{row["symbol"]}", {{{digest}}}, {arch}, Recipe::{row["recipe"]}, {row["kernarg_segment_size"]}, '
         f"{row['last_arg_end']}, {row['lds_bytes']}, {row['max_workgroup']}, {row['code_object_version']}, {claim['heads']}, "
         f"{claim['tokens']}, {row['sub_q'] or 0}, {row['bytes']}}}"
     )

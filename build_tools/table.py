@@ -67,6 +67,7 @@ def table(data: catalog.ArchCatalog) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "arch": data.arch,
+        "device": {"mach": data.device.mach, "lds_bytes": data.device.lds_bytes, "fp8": data.device.fp8},
         "kernels": [_kernel(data, row, row.sha256 in shipped, row.sha256 in superseded) for row in data.kernels],
         "folds": [asdict(fold) for fold in data.folds],
         "gates": [asdict(gate) for gate in data.gates],

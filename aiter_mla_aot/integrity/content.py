@@ -23,6 +23,7 @@ BUILD_INFO: Final = f"{PACKAGE}/build_info.json"
 BUILD_INFO_SCHEMA: Final = 1
 EXTENSION: Final = f"{PACKAGE}/_native.abi3.so"
 NEEDED: Final = (f"{PACKAGE}/__init__.py", BUILD_INFO, EXTENSION)
+_ARCH: Final = re.compile(r"gfx[0-9a-f]{3,5}")
 _TEXTS: Final = {
     "version": re.compile(r"[0-9a-z.+]+"),
     "source_date": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"),
@@ -123,7 +124,7 @@ class Content:
                 continue
             data = self.files[path]
             digest = hashlib.sha256(data).hexdigest()
-            wrong = elf.fault(data, arch)
+            wrong = elf.fault(data, self.tables[arch].device["mach"])
             if wrong:
                 self.add(CodeObjectMismatch, path, *wrong, f"the file is no code object for {arch}")
             if len(data) != kernel.info.get("bytes"):
@@ -187,8 +188,8 @@ def build_info_fault(info: Mapping[str, Any]) -> tuple[str, str] | None:
     if info.get("schema") != BUILD_INFO_SCHEMA or isinstance(info["schema"], bool):
         return f"schema {BUILD_INFO_SCHEMA}", f"schema {info.get('schema')!r}"
     archs = info.get("archs")
-    if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not set(archs) <= elf.MACH.keys():
-        return f"archs: a sorted list of {', '.join(elf.MACH)}", repr(archs)
+    if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not all(map(_ARCH.fullmatch, archs)):
+        return "archs: a sorted list of gfx names", repr(archs)
     provider = info.get("provider")
     values = dict(info) | {f"provider {name}": value for name, value in (provider.items() if isinstance(provider, dict) else ())}
     for name, pattern in _TEXTS.items():

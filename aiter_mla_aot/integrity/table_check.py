@@ -30,6 +30,8 @@ def load(data: Mapping[str, Any]) -> Table:
     wrong = _mistyped(parsed, Table, "table")
     if wrong:
         raise TableFault(*wrong)
+    if type(parsed.device.get("mach")) is not int:
+        raise TableFault("the device's mach as an integer", f"{parsed.device!r:.80}")
     for row in parsed.kernels:
         if not _FILE.fullmatch(row.file) or not _SHA256.fullmatch(row.sha256):
             raise TableFault("a plain file name and a SHA-256 for each kernel", f"{row.file!r} {row.sha256!r}")

@@ -15,23 +15,26 @@ from .errors import UnknownAbi, WrongArch
 
 HSA: Final = Path(__file__).resolve().parents[2] / "hsa"
 MACH_MASK: Final = 0xFF
+FP8_FORMATS: Final = ("e4m3fnuz", "e4m3fn")
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """What ``device.toml`` says of an arch: its mach byte in ``e_flags`` and the LDS of a workgroup."""
+    """What ``device.toml`` says of an arch: its mach byte in ``e_flags``, the LDS of a workgroup and the float8 format."""
 
     mach: int
     lds_bytes: int
+    fp8: str
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An arch that objects may be for."""
+    """An arch that objects may be for. ``fp8`` is ``e4m3fnuz`` or ``e4m3fn``."""
 
     arch: str
     mach: int
     lds_bytes: int
+    fp8: str = "e4m3fn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ SETTINGS: Final = ("unsupported", "any", "off", "on")
 @cache
 def known(hsa: Path = HSA) -> tuple[Target, ...]:
     """Every arch that has a folder of data."""
-    return tuple(_target(path) for path in sorted(hsa.glob("gfx*/device.toml")))
+    return tuple(load(path) for path in sorted(hsa.glob("gfx*/device.toml")))
 
 
 def find(name: str, e_flags: int, targets: Sequence[Target]) -> Target:
@@ -89,7 +92,8 @@ def features(name: str, e_flags: int, abi: Abi) -> tuple[str, str]:
     return SETTINGS[e_flags >> 8 & 3], SETTINGS[e_flags >> 10 & 3]
 
 
-def _target(path: Path) -> Target:
+def load(path: Path) -> Target:
+    """The arch that a ``device.toml`` describes. Raises ``DataError`` and its kinds."""
     data = data_file.load(path)
     row = data.get("device")
     arch = path.parent.name
@@ -101,4 +105,8 @@ def _target(path: Path) -> Target:
     ):
         raise SchemaDrift(f"{path}: not the device data of {arch}", cause="it holds schema, arch and [device]", remedy="correct the file")
     device = data_file.record(Device, row, f"{path}: device")
-    return Target(arch, device.mach, device.lds_bytes)
+    if not 0 < device.mach <= MACH_MASK or device.lds_bytes <= 0 or device.fp8 not in FP8_FORMATS:
+        raise SchemaDrift(
+            f"{path}: impossible device", cause=f"mach is one byte, fp8 one of {', '.join(FP8_FORMATS)}", remedy="correct the file"
+        )
+    return Target(arch, device.mach, device.lds_bytes, device.fp8)

@@ -24,6 +24,10 @@ uint32_t amla_struct_size(uint32_t which) {
     }
 }
 
+int32_t amla_arch_number(const char* name) {
+    return name != nullptr ? amla::arch_number(name) : AMLA_ARCH_OTHER;
+}
+
 int32_t amla_lookup(const amla_problem* problem, amla_plan* plan, amla_status* status) {
     if (problem == nullptr || plan == nullptr || status == nullptr) {
         return AMLA_ARGUMENT_INVALID;

@@ -43,9 +43,10 @@ typedef struct amla_status {
     char detail[AMLA_MAX_DETAILS][AMLA_DETAIL_BYTES];
 } amla_status;
 
-/* Values of amla_problem.arch, .mode and of its dtype fields. */
-enum { AMLA_ARCH_GFX942 = 0, AMLA_ARCH_GFX950 = 1, AMLA_ARCH_OTHER = 2 };
+/* amla_problem.arch of an arch that this binary has no kernels for; the others have the number amla_arch_number gives. */
+enum { AMLA_ARCH_OTHER = -1 };
 
+/* Values of amla_problem.mode and of its dtype fields. */
 enum { AMLA_MODE_PERSISTENT = 0, AMLA_MODE_SPLIT = 1 };
 
 enum { AMLA_DTYPE_BF16 = 0, AMLA_DTYPE_FP8 = 1, AMLA_DTYPE_BYTE = 2 };
@@ -94,6 +95,9 @@ AMLA_EXPORT uint32_t amla_abi_version(void);
 
 /* sizeof of the struct named by AMLA_STRUCT_*, or 0 for an unknown number. */
 AMLA_EXPORT uint32_t amla_struct_size(uint32_t which);
+
+/* Number of an arch such as "gfx942", or AMLA_ARCH_OTHER. */
+AMLA_EXPORT int32_t amla_arch_number(const char* name);
 
 /* Answers `problem` in `plan`. Returns AMLA_OK (served or refused, see plan->leaf) or AMLA_INVALID_PROBLEM with `status` set,
  * or AMLA_ARGUMENT_INVALID for a null pointer.

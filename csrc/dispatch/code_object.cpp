@@ -1,5 +1,6 @@
 #include "code_object.hpp"
 
+#include "lookup.hpp"
 #include "sha256.hpp"
 
 #include <cstdint>
@@ -25,10 +26,6 @@ struct Feature {
 constexpr Feature kFeatures[] = {{"xnack", 8}, {"sramecc", 10}};
 constexpr std::uint32_t kOff = 2;
 constexpr std::uint32_t kOn = 3;
-
-constexpr std::uint32_t mach_of(table::Arch arch) {
-    return arch == table::Arch::gfx942 ? 0x4c : 0x4f;
-}
 
 /// State of a feature in a target id: '+', '-', or 0 if the id does not name it.
 char feature_state(const char* target_id, const char* name) {
@@ -57,9 +54,9 @@ Code check_target(const table::KernelRow& row, const void* bytes, std::size_t si
     if (size >= kHeaderBytes) {
         std::memcpy(&flags, static_cast<const char*>(bytes) + kFlagsOffset, sizeof(flags));
     }
-    const char* arch = arch_name(static_cast<int>(row.arch));
-    if ((flags & kMachMask) != mach_of(row.arch) || std::strcmp(arch, device.arch) != 0) {
-        return fail3(status, AMLA_OTHER_ARCH, row.file, arch, device.arch);
+    const table::ArchRow& arch = table_view().archs[row.arch];
+    if ((flags & kMachMask) != arch.mach || std::strcmp(arch.name, device.arch) != 0) {
+        return fail3(status, AMLA_OTHER_ARCH, row.file, arch.name, device.arch);
     }
     for (const Feature& feature : kFeatures) {
         const std::uint32_t wanted = (flags >> feature.shift) & 3;

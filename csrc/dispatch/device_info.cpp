@@ -76,17 +76,4 @@ Code device_info(const Hip& hip, int device, DeviceInfo& info, Status& status) {
     return error != 0 ? hip_fail(hip, "hipRuntimeGetVersion", error, status) : Code{AMLA_OK};
 }
 
-int arch_number(const char* processor) {
-    for (int arch = 0; arch < AMLA_ARCH_OTHER; ++arch) {
-        if (std::strcmp(processor, arch_name(arch)) == 0) {
-            return arch;
-        }
-    }
-    return AMLA_ARCH_OTHER;
-}
-
-const char* arch_name(int arch) {
-    return arch == AMLA_ARCH_GFX942 ? "gfx942" : "gfx950";
-}
-
 } // namespace amla

@@ -23,10 +23,4 @@ Code device_count(const Hip& hip, int& count, Status& status);
 /// Reads everything about one device. AMLA_DEVICE_UNSUPPORTED if its name is not that of an AMD GPU.
 Code device_info(const Hip& hip, int device, DeviceInfo& info, Status& status);
 
-/// Arch number of a processor name (AMLA_ARCH_*).
-int arch_number(const char* processor);
-
-/// Name of an arch number below AMLA_ARCH_OTHER.
-const char* arch_name(int arch);
-
 } // namespace amla

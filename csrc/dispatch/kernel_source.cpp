@@ -44,7 +44,7 @@ KernelDirectory::~KernelDirectory() {
 Code KernelDirectory::read(void* self, const table::KernelRow& row, const void*& bytes, std::size_t& size, Status& status) {
     auto& directory = *static_cast<KernelDirectory*>(self);
     char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/%s/%s", directory.root_, arch_name(static_cast<int>(row.arch)), row.file);
+    snprintf(path, sizeof(path), "%s/%s/%s", directory.root_, arch_name(row.arch), row.file);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         return unreadable(status, path);

@@ -4,6 +4,7 @@
 #include "kernarg.hpp"
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -12,10 +13,10 @@ namespace amla {
 
 namespace {
 
+using table::kArchs;
 using table::kNodes;
 using table::kRefusalBit;
 using table::kRefusals;
-using table::kRoots;
 
 constexpr std::uint16_t refusal_leaf(std::string_view code) {
     for (std::size_t index = 0; index < std::size(kRefusals); ++index) {
@@ -33,6 +34,18 @@ constexpr std::uint16_t kHeadDims = refusal_leaf("head_dims");
 constexpr std::uint16_t kLogitCap = refusal_leaf("logit_cap");
 constexpr std::uint16_t kDtypes = refusal_leaf("dtypes");
 static_assert(kArchNotInWheel != 0 && kOutDtype != 0 && kHeadDims != 0 && kLogitCap != 0 && kDtypes != 0);
+
+/// Every kernel is of an arch of this binary.
+constexpr bool kernels_have_archs() {
+    for (const table::KernelRow& kernel : table::kKernels) {
+        if (kernel.arch >= std::size(kArchs)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static_assert(kernels_have_archs());
 
 /// Every kernel that a plan names can be launched: the arithmetic below divides by these, the launch passes these sizes.
 constexpr bool plans_are_launchable() {
@@ -53,8 +66,8 @@ constexpr bool plans_are_launchable() {
 static_assert(plans_are_launchable());
 
 constexpr TableView kView = {
-    table::kKernels, std::size(table::kKernels), table::kPlans,     std::size(table::kPlans),
-    kRefusals,       std::size(kRefusals),       std::size(kNodes), kRoots,
+    table::kKernels,      std::size(table::kKernels), table::kPlans, std::size(table::kPlans), kRefusals,
+    std::size(kRefusals), std::size(kNodes),          kArchs,        std::size(kArchs),
 };
 
 /// Row of the dtype axis: bf16/bf16, bf16/fp8, fp8/fp8, bf16/byte; -1 for any other pair.
@@ -79,9 +92,8 @@ constexpr bool within(std::int32_t value, std::uint32_t low, std::uint32_t high)
 
 /// The check of the domain without the texts; check_domain then finds the field to name.
 bool in_domain(const Problem& p) {
-    const bool choices = within(p.arch, 0, AMLA_ARCH_OTHER) && within(p.mode, 0, AMLA_MODE_SPLIT) &&
-                         within(p.q_dtype, 0, AMLA_DTYPE_BYTE) && within(p.kv_dtype, 0, AMLA_DTYPE_BYTE) &&
-                         within(p.out_dtype, 0, AMLA_OUT_FP32);
+    const bool choices = p.arch >= AMLA_ARCH_OTHER && within(p.mode, 0, AMLA_MODE_SPLIT) && within(p.q_dtype, 0, AMLA_DTYPE_BYTE) &&
+                         within(p.kv_dtype, 0, AMLA_DTYPE_BYTE) && within(p.out_dtype, 0, AMLA_OUT_FP32);
     const bool sizes = within(p.heads, 1, kMaxHeads) && within(p.q_len, 1, kMaxQLen) && within(p.page_size, 1, 1 << (kPageSizes - 1)) &&
                        std::has_single_bit(static_cast<std::uint32_t>(p.page_size));
     const bool positive = p.cp_world_size > 0 && p.batch > 0 && p.qk_head_dim > 0 && p.v_head_dim > 0 && p.kv_bytes >= 0;
@@ -93,6 +105,28 @@ bool in_domain(const Problem& p) {
 
 const TableView& table_view() {
     return kView;
+}
+
+int arch_number(const char* processor) {
+    for (std::size_t arch = 0; arch < std::size(kArchs); ++arch) {
+        if (std::strcmp(processor, kArchs[arch].name) == 0) {
+            return static_cast<int>(arch);
+        }
+    }
+    return AMLA_ARCH_OTHER;
+}
+
+ArchList arch_list(const char* separator) {
+    ArchList list = {};
+    for (const table::ArchRow& arch : kArchs) {
+        const std::size_t used = std::strlen(list.text);
+        snprintf(list.text + used, sizeof(list.text) - used, "%s%s", used != 0 ? separator : "", arch.name);
+    }
+    return list;
+}
+
+const char* arch_name(int arch) {
+    return kArchs[arch].name;
 }
 
 Code check_domain(const Problem& p, Status& status) {
@@ -107,7 +141,7 @@ Code check_domain(const Problem& p, Status& status) {
     };
 
     const Range ranges[] = {
-        {"arch", "a known arch number", p.arch, 0, AMLA_ARCH_OTHER},
+        {"arch", "a number of amla_arch_number", p.arch, AMLA_ARCH_OTHER, INT32_MAX},
         {"mode", "persistent or split", p.mode, 0, AMLA_MODE_SPLIT},
         {"q_dtype", "bf16, fp8 or byte", p.q_dtype, 0, AMLA_DTYPE_BYTE},
         {"kv_dtype", "bf16, fp8 or byte", p.kv_dtype, 0, AMLA_DTYPE_BYTE},
@@ -140,7 +174,7 @@ Code check_domain(const Problem& p, Status& status) {
 }
 
 std::uint16_t lookup_leaf(const Problem& p) {
-    if (p.arch >= table::kArchCount || kRoots[p.arch] < 0) {
+    if (static_cast<std::uint32_t>(p.arch) >= std::size(kArchs)) {
         return kArchNotInWheel;
     }
     if (p.out_dtype != AMLA_OUT_BF16) {
@@ -157,7 +191,7 @@ std::uint16_t lookup_leaf(const Problem& p) {
         return kDtypes;
     }
     // Each axis' place is known before its node: adding it to the base address leaves one load per axis on the critical path.
-    std::uint64_t node = static_cast<std::uint64_t>(kRoots[p.arch]);
+    std::uint64_t node = static_cast<std::uint64_t>(kArchs[p.arch].root);
     const auto step = [&node](std::int32_t place) {
         const table::Node* column = kNodes + place;
         asm("" : "+r"(column)); // or the compiler adds the two numbers instead

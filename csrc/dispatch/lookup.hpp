@@ -28,11 +28,25 @@ struct TableView {
     const char* const* refusals;
     std::uint32_t refusal_count;
     std::uint32_t node_count;
-    const std::int32_t* roots;
+    const table::ArchRow* archs;
+    std::uint32_t arch_count;
 };
 
 /// The table this binary was compiled with.
 const TableView& table_view();
+
+/// Number of a processor name such as gfx942, or AMLA_ARCH_OTHER.
+int arch_number(const char* processor);
+
+struct ArchList {
+    char text[128];
+};
+
+/// Names of the archs of this binary with `separator` between them, cut to fit.
+ArchList arch_list(const char* separator);
+
+/// Name of an arch of this binary.
+const char* arch_name(int arch);
 
 /// AMLA_OK, or AMLA_INVALID_PROBLEM for a value outside the problem domain.
 Code check_domain(const Problem& problem, Status& status);

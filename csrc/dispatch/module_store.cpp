@@ -28,15 +28,13 @@ Code check_device(const DeviceInfo& info, int expected_arch, int& arch, Status& 
         return fail3(status, AMLA_OTHER_ARCH, "prepare", arch_name(expected_arch), info.arch);
     }
     arch = arch_number(info.arch);
-    if (arch != AMLA_ARCH_OTHER && table_view().roots[arch] >= 0 && info.warp_size == kWarpSize) {
+    if (arch != AMLA_ARCH_OTHER && info.warp_size == kWarpSize) {
         return AMLA_OK;
     }
     fail(status, AMLA_DEVICE_UNSUPPORTED);
     detail(status, "%d", info.device);
     detail(status, "%s, wave size %d", info.target_id, info.warp_size);
-    const bool first = table_view().roots[AMLA_ARCH_GFX942] >= 0;
-    const bool second = table_view().roots[AMLA_ARCH_GFX950] >= 0;
-    return detail(status, "%s%s%s, wave size %d", first ? "gfx942" : "", first && second ? " or " : "", second ? "gfx950" : "", kWarpSize);
+    return detail(status, "%s, wave size %d", arch_list(" or ").text, kWarpSize);
 }
 
 /// Private, verified and page-aligned copy of a kernel's bytes, made once per process.
@@ -78,7 +76,7 @@ Code load_all(const Hip& hip, const DeviceInfo& info, int arch, const KernelSour
     DeviceScope scope(hip);
     Code code = scope.enter(info.device, status);
     for (std::uint32_t index = 0; index < view.kernel_count && code == AMLA_OK; ++index) {
-        if (static_cast<int>(view.kernels[index].arch) == arch) {
+        if (view.kernels[index].arch == arch) {
             code = verified_image(index, source, info, status);
             if (code == AMLA_OK) {
                 code = load(hip, view.kernels[index], g_images[index], modules[index], functions[index], status);

@@ -1,3 +1,4 @@
+#include "lookup.hpp"
 #include "module_store.hpp"
 #include "py_module.hpp"
 
@@ -78,7 +79,7 @@ private:
     };
 
     static void name(const amla::table::KernelRow& row, char (&key)[512]) {
-        snprintf(key, sizeof(key), "%s/%s", arch_name(static_cast<int>(row.arch)), row.file);
+        snprintf(key, sizeof(key), "%s/%s", arch_name(row.arch), row.file);
     }
 
     static Code read(void* self, const amla::table::KernelRow& row, const void*& bytes, std::size_t& size, Status& status) {
@@ -182,7 +183,7 @@ PyObject* prepare(PyObject* module, PyObject* const* args, Py_ssize_t count) {
         const char* text = to_text(module, args[1], "arch");
         arch = text != nullptr ? arch_number(text) : AMLA_ARCH_OTHER;
         if (arch == AMLA_ARCH_OTHER) {
-            return text != nullptr ? raise_argument(module, "arch", "gfx942, gfx950 or None", text) : nullptr;
+            return text != nullptr ? raise_argument(module, "arch", amla::arch_list(" or ").text, text) : nullptr;
         }
     }
     const Ref path(to_path(args[2]));

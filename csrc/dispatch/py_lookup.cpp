@@ -74,15 +74,14 @@ bool to_problem(PyObject* module, PyObject* const* args, Problem& p) {
 PyObject* kernel_dict(const amla::table::KernelRow& row) {
     Ref result(PyDict_New());
     const auto number = [&](const char* name, long long value) { return put(result.get(), name, PyLong_FromLongLong(value)); };
-    const bool filled = result && put(result.get(), "file", PyUnicode_FromString(row.file)) &&
-                        put(result.get(), "symbol", PyUnicode_FromString(row.symbol)) &&
-                        put(result.get(), "sha256", PyUnicode_FromString(amla::to_text(row.sha256).text)) &&
-                        put(result.get(), "arch", PyUnicode_FromString(arch_name(static_cast<int>(row.arch)))) &&
-                        number("recipe", static_cast<int>(row.recipe)) && number("kernarg_size", row.kernarg_size) &&
-                        number("last_arg_end", row.last_arg_end) && number("lds_bytes", row.lds_bytes) &&
-                        number("workgroup", row.workgroup) && number("code_object_version", row.code_object_version) &&
-                        number("heads", row.heads) && number("tokens", row.tokens) && number("sub_q", row.sub_q) &&
-                        number("bytes", row.bytes);
+    const bool filled =
+        result && put(result.get(), "file", PyUnicode_FromString(row.file)) &&
+        put(result.get(), "symbol", PyUnicode_FromString(row.symbol)) &&
+        put(result.get(), "sha256", PyUnicode_FromString(amla::to_text(row.sha256).text)) &&
+        put(result.get(), "arch", PyUnicode_FromString(arch_name(row.arch))) && number("recipe", static_cast<int>(row.recipe)) &&
+        number("kernarg_size", row.kernarg_size) && number("last_arg_end", row.last_arg_end) && number("lds_bytes", row.lds_bytes) &&
+        number("workgroup", row.workgroup) && number("code_object_version", row.code_object_version) && number("heads", row.heads) &&
+        number("tokens", row.tokens) && number("sub_q", row.sub_q) && number("bytes", row.bytes);
     return filled ? result.release() : nullptr;
 }
 
@@ -90,6 +89,15 @@ PyObject* plan_dict(const amla::table::PlanRow& row) {
     Ref result(PyDict_New());
     const bool filled = result && put(result.get(), "kernel", PyLong_FromLongLong(row.kernel)) &&
                         put(result.get(), "single", PyLong_FromLongLong(row.single));
+    return filled ? result.release() : nullptr;
+}
+
+PyObject* arch_dict(const amla::table::ArchRow& row) {
+    Ref result(PyDict_New());
+    const char* fp8 = row.fp8 == amla::table::Fp8::e4m3fnuz ? "e4m3fnuz" : "e4m3fn";
+    const bool filled = result && put(result.get(), "name", PyUnicode_FromString(row.name)) &&
+                        put(result.get(), "mach", PyLong_FromLongLong(row.mach)) && put(result.get(), "fp8", PyUnicode_FromString(fp8)) &&
+                        put(result.get(), "root", PyLong_FromLongLong(row.root));
     return filled ? result.release() : nullptr;
 }
 
@@ -146,15 +154,11 @@ PyObject* table(PyObject*, PyObject* const*, Py_ssize_t count) {
         return nullptr;
     }
     const TableView& view = table_view();
-    std::int64_t roots[amla::table::kArchCount];
-    for (int arch = 0; arch < amla::table::kArchCount; ++arch) {
-        roots[arch] = view.roots[arch];
-    }
     Ref result(PyDict_New());
     const bool filled = result && put(result.get(), "kernels", rows(view.kernels, view.kernel_count, kernel_dict)) &&
                         put(result.get(), "plans", rows(view.plans, view.plan_count, plan_dict)) &&
                         put(result.get(), "refusals", rows(view.refusals, view.refusal_count, PyUnicode_FromString)) &&
-                        put(result.get(), "roots", int_tuple(roots, amla::table::kArchCount)) &&
+                        put(result.get(), "archs", rows(view.archs, view.arch_count, arch_dict)) &&
                         put(result.get(), "node_count", PyLong_FromLongLong(view.node_count));
     return filled ? result.release() : nullptr;
 }

@@ -145,8 +145,8 @@ Code absent(const Stage1& stage1, Argument argument, const char* when, Status& s
     return stage1.tensors[argument].present ? refuse(status, argument, when, "a tensor") : Code{AMLA_OK};
 }
 
-DlDtype fp8_of(int arch) {
-    return arch == AMLA_ARCH_GFX942 ? kFloat8E4m3fnuz : kFloat8E4m3fn;
+bool is_fnuz(int arch) {
+    return table_view().archs[arch].fp8 == table::Fp8::e4m3fnuz;
 }
 
 } // namespace
@@ -193,13 +193,13 @@ Code make_problem(const Stage1& stage1, int arch, Problem& problem, Status& stat
         return refuse(status, kNumKvSplitsIndptr, "exactly one of work_meta_data and num_kv_splits_indptr",
                       persistent ? "both" : "neither");
     }
-    const DlDtype fp8 = fp8_of(arch);
+    const bool fnuz = is_fnuz(arch);
+    const DlDtype fp8 = fnuz ? kFloat8E4m3fnuz : kFloat8E4m3fn;
     if (!same(q.dl.dtype, kBfloat16) && !same(q.dl.dtype, fp8)) {
-        return refuse(status, kQ, arch == AMLA_ARCH_GFX942 ? "bfloat16 or float8_e4m3fnuz" : "bfloat16 or float8_e4m3fn",
-                      dtype_text(q.dl.dtype).text);
+        return refuse(status, kQ, fnuz ? "bfloat16 or float8_e4m3fnuz" : "bfloat16 or float8_e4m3fn", dtype_text(q.dl.dtype).text);
     }
     if (!same(kv.dl.dtype, kBfloat16) && !same(kv.dl.dtype, fp8) && !same(kv.dl.dtype, kUint8)) {
-        return refuse(status, kKv, arch == AMLA_ARCH_GFX942 ? "bfloat16, float8_e4m3fnuz or uint8" : "bfloat16, float8_e4m3fn or uint8",
+        return refuse(status, kKv, fnuz ? "bfloat16, float8_e4m3fnuz or uint8" : "bfloat16, float8_e4m3fn or uint8",
                       dtype_text(kv.dl.dtype).text);
     }
     const auto clamp = [](std::int64_t value) {

@@ -5,8 +5,16 @@
 
 namespace amla::table {
 
-enum class Arch : std::uint8_t { gfx942 = 0, gfx950 = 1 };
-inline constexpr int kArchCount = 2;
+/// The float8 format of an arch's matrix instructions.
+enum class Fp8 : std::uint8_t { e4m3fnuz = 0, e4m3fn = 1 };
+
+/// One arch of the wheel; its number is its place in kArchs.
+struct ArchRow {
+    const char* name;
+    std::uint8_t mach; // EF_AMDGPU_MACH of its objects
+    Fp8 fp8;
+    std::int32_t root; // of its decision diagram in kNodes
+};
 
 enum class Mode : std::uint8_t { persistent = 0, split = 1 };
 
@@ -18,7 +26,7 @@ struct KernelRow {
     const char* file;
     const char* symbol;
     std::uint8_t sha256[32];
-    Arch arch;
+    std::uint8_t arch; // row of kArchs
     Recipe recipe;
     std::uint16_t kernarg_size;
     std::uint16_t last_arg_end;

@@ -50,7 +50,8 @@ def diagram() -> tuple[tuple[int, ...], tuple[int, int]]:
 
 
 def sample_header(kernels: tuple[Kernel, ...] = KERNELS, archs: tuple[str, ...] = ("gfx942", "gfx950")) -> str:
-    """The header of the sample table, or of one with other kernels or fewer archs."""
+    """The header of the sample table, or of one with other kernels or fewer archs; plans of an arch left out name kernel 0."""
     nodes, roots = diagram()
-    kept = tuple(root if arch in archs else -1 for root, arch in zip(roots, ("gfx942", "gfx950"), strict=True))
-    return header(kernels, PLANS, nodes, (kept[0], kept[1]))
+    kept = [kernel for kernel in kernels if kernel.arch in archs]
+    plans = [Plan(kept.index(kernels[plan.kernel]) if kernels[plan.kernel] in kept else 0, plan.single) for plan in PLANS]
+    return header(kept, plans, nodes, {arch: root for arch, root in zip(("gfx942", "gfx950"), roots, strict=True) if arch in archs})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ AXES: Final = (
     ("sparse", 2),
     ("kv_span", 2),
 )
+ARCHS: Final = {"gfx942": "0x4c, Fp8::e4m3fnuz", "gfx950": "0x4f, Fp8::e4m3fn"}
 REFUSAL: Final = 0x8000
 REFUSALS: Final = ("arch_not_in_wheel", "dtypes", "head_dims", "logit_cap", "none_fits", "out_dtype")
 NONE_FITS: Final = REFUSAL + REFUSALS.index("none_fits")
@@ -43,12 +44,12 @@ class Kernel:
     code_object_version: int = 5
     sha256: str = ""
 
-    def row(self) -> str:
-        """The row as C++."""
+    def row(self, arch: int) -> str:
+        """The row as C++; ``arch`` is the number of the kernel's arch."""
         digest = bytes.fromhex(self.sha256) if self.sha256 else hashlib.sha256(self.image).digest()
         hashed = ", ".join(f"0x{byte:02x}" for byte in digest)
         return (
-            f'{{"{self.file}", "{self.symbol}", {{{hashed}}}, Arch::{self.arch}, Recipe::{self.recipe}, {self.kernarg_size}, '
+            f'{{"{self.file}", "{self.symbol}", {{{hashed}}}, {arch}, Recipe::{self.recipe}, {self.kernarg_size}, '
             f"{self.kernarg_size}, 65536, 256, {self.code_object_version}, {self.heads}, {self.tokens}, {self.sub_q}, {len(self.image)}}}"
         )
 
@@ -90,9 +91,10 @@ class Diagram:
         return self._known[key]
 
 
-def header(kernels: Sequence[Kernel], plans: Sequence[Plan], nodes: Sequence[int], roots: tuple[int, int]) -> str:
-    """The text of the header; ``roots`` are those of gfx942 and gfx950, -1 for an arch that is not in the wheel."""
-    rows = ",\n".join(kernel.row() for kernel in kernels)
+def header(kernels: Sequence[Kernel], plans: Sequence[Plan], nodes: Sequence[int], roots: Mapping[str, int]) -> str:
+    """The text of the header; ``roots`` has the root of every arch of the wheel. Every kernel is of one of these archs."""
+    archs = ", ".join(f'{{"{arch}", {ARCHS[arch]}, {root}}}' for arch, root in roots.items())
+    rows = ",\n".join(kernel.row(list(roots).index(kernel.arch)) for kernel in kernels)
     planned = ", ".join(f"{{{plan.kernel}, {plan.single}}}" for plan in plans)
     refusals = ", ".join(f'"{code}"' for code in REFUSALS)
     return f"""#pragma once
@@ -104,7 +106,7 @@ inline constexpr KernelRow kKernels[] = {{
 inline constexpr PlanRow kPlans[] = {{{planned}}};
 inline constexpr const char* kRefusals[] = {{{refusals}}};
 inline constexpr Node kNodes[] = {{{", ".join(map(str, nodes))}}};
-inline constexpr std::int32_t kRoots[kArchCount] = {{{roots[0]}, {roots[1]}}};
+inline constexpr ArchRow kArchs[] = {{{archs}}};
 }} // namespace amla::table
 """
 

@@ -13,7 +13,7 @@ from build_tools.graph import Step
 from build_tools.imports import sources
 from build_tools.layout import CACHE, EXTENSION_NAME, OBJECTS, Layout
 from build_tools.providers import LICENCE
-from build_tools.settings import Settings
+from build_tools.settings import Settings, known_archs
 
 PACKAGE: Final = "aiter_mla_aot"
 
@@ -69,6 +69,7 @@ def build_info(root: Path, settings: Settings) -> str:
         "schema": 1,
         "version": release.version(root, settings),
         "archs": list(settings.archs),
+        "known_archs": list(known_archs(root / "hsa")),
         "source_date": release.read(root).source_date_text,
         "provider": {"name": provider.name, "version": provider.version, "sha256": provider.sha256 or ""},
         "lock_sha256": lock.digest(root / "hsa", settings.archs),

@@ -102,6 +102,7 @@ def dispatch_table(arch: str, kernels: Sequence[Mapping[str, Any]], **changes: A
     table: dict[str, Any] = {
         "schema": 1,
         "arch": arch,
+        "device": {"mach": MACH.get(arch, 0xFF), "lds_bytes": 65_536, "fp8": "e4m3fn"},
         "kernels": list(kernels),
         "folds": [],
         "gates": [],
@@ -138,6 +139,7 @@ class Wheel:
             "schema": 1,
             "version": version,
             "archs": list(archs),
+            "known_archs": ["gfx942", "gfx950"],
             "source_date": "2026-11-30T00:00:00Z",
             "provider": dict(provider),
             "lock_sha256": LOCK_SHA256,

@@ -92,7 +92,8 @@ class Content:
         if info and info["version"] != self.version:
             self.add(VersionLabelMismatch, BUILD_INFO, self.version, info["version"], "the recorded version is not that of METADATA")
         if info:
-            for expected, found in labels.contradictions(self.version, self.archs, info["provider"]["name"], info["lock_sha256"]):
+            stated = (info["archs"], info["known_archs"], info["provider"]["name"], info["lock_sha256"])
+            for expected, found in labels.contradictions(self.version, *stated):
                 self.add(VersionLabelMismatch, BUILD_INFO, expected, found, "the version label does not say what the package holds")
 
     def _check_tables(self) -> None:
@@ -187,9 +188,12 @@ def build_info_fault(info: Mapping[str, Any]) -> tuple[str, str] | None:
     """(expected, found) for the first field of a decoded ``build_info.json`` that this package cannot use."""
     if info.get("schema") != BUILD_INFO_SCHEMA or isinstance(info["schema"], bool):
         return f"schema {BUILD_INFO_SCHEMA}", f"schema {info.get('schema')!r}"
-    archs = info.get("archs")
-    if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not all(map(_ARCH.fullmatch, archs)):
-        return "archs: a sorted list of gfx names", repr(archs)
+    for name in ("archs", "known_archs"):
+        archs = info.get(name)
+        if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not all(map(_ARCH.fullmatch, archs)):
+            return f"{name}: a sorted list of gfx names", repr(archs)
+    if not set(info["archs"]) <= set(info["known_archs"]):
+        return "archs among known_archs", repr(info["archs"])
     provider = info.get("provider")
     values = dict(info) | {f"provider {name}": value for name, value in (provider.items() if isinstance(provider, dict) else ())}
     for name, pattern in _TEXTS.items():

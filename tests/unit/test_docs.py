@@ -22,6 +22,7 @@ from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.errors import MlaError
 from aiter_mla_aot.problem import FIELDS, REQUIRED
 from build_tools import catalog, settings
+from build_tools.code_object import targets
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -121,7 +122,7 @@ def test_the_page_of_commands_lists_every_field_of_a_problem_with_its_default() 
 
 @pytest.mark.parametrize(
     "record",
-    [catalog.KernelRow, rules.Claim, rules.Fold, rules.Gate, catalog.Precondition, catalog.Report, catalog.LockedObject],
+    [catalog.KernelRow, rules.Claim, rules.Fold, rules.Gate, catalog.Precondition, catalog.Report, catalog.LockedObject, targets.Device],
     ids=lambda record: record.__name__,
 )
 def test_the_page_of_data_lists_every_field_of_a_row(record: type[DataclassInstance]) -> None:
@@ -147,3 +148,9 @@ def test_the_page_of_building_names_every_setting_and_variable() -> None:
     for setting, variable in settings.VARIABLES.items():
         assert f"`{setting}=" in text
         assert f"`{variable}`" in text
+
+
+def test_the_page_of_data_lists_every_file_of_an_arch() -> None:
+    listed = re.findall(r"^\| `(\w+\.toml)` \|", (ROOT / "docs/data.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for folder in (ROOT / "hsa").iterdir():
+        assert sorted(listed) == sorted(path.name for path in folder.iterdir()), folder.name

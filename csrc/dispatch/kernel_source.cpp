@@ -1,6 +1,6 @@
 #include "kernel_source.hpp"
 
-#include "device_info.hpp"
+#include "lookup.hpp"
 
 #include <cerrno>
 #include <climits>

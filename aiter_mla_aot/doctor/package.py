@@ -18,7 +18,7 @@ def package(directory: Path = PACKAGE_DIRECTORY) -> Check:
     except MlaError as error:
         return Check("package", PROBLEM, f"{error.code}: {error.fact}", {"path": str(directory), "error": error.to_json()})
     label = labels.parse(info["version"])
-    special = [] if label is None else [*(["other AITER objects"] if label.lock else []), *label.archs]
+    special = [] if label is None else [*label.archs, *(["other AITER objects"] if label.lock else [])]
     if label is not None:
         special += [word for word, is_set in (("unproven", label.unproven), ("dirty", label.dirty)) if is_set]
     text = f"aiter-mla-aot {info['version']} for {', '.join(map(str, info.get('archs', [])))} at {directory}"

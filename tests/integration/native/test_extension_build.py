@@ -15,7 +15,7 @@ from build_tools.extension import SOURCE_DIR, SOURCES, compile_extension, header
 from tests.integration.native.native_build import ZIG, build_extension
 from tests.integration.native.sample_table import sample_header
 
-OWN_EXPORTS = {"PyInit__native", "amla_abi_version", "amla_struct_size", "amla_lookup", "amla_refusal_text"}
+OWN_EXPORTS = {"PyInit__native", "amla_abi_version", "amla_arch_number", "amla_struct_size", "amla_lookup", "amla_refusal_text"}
 
 
 def test_it_needs_libc_and_libdl_only(extension: Path) -> None:

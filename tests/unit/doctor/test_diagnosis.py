@@ -42,9 +42,9 @@ def test_a_good_package_is_described(tmp_path: Path) -> None:
 
 
 def test_labels_are_spelt_out(tmp_path: Path) -> None:
-    check = package.package(Wheel(["gfx942"], "0.1.0+aiter.0123456789ab.gfx942.unproven.dirty").install(tmp_path))
+    check = package.package(Wheel(["gfx942"], "0.1.0+gfx942.aiter.0123456789ab.unproven.dirty").install(tmp_path))
     assert check.status == "note"
-    assert check.facts["labels"] == ["other AITER objects", "gfx942", "unproven", "dirty"]
+    assert check.facts["labels"] == ["gfx942", "other AITER objects", "unproven", "dirty"]
 
 
 def test_the_minimum_rocm_is_the_newest_that_a_shipped_object_needs(tmp_path: Path) -> None:

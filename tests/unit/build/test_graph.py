@@ -100,7 +100,9 @@ def test_the_graph_names_no_place_of_the_tree() -> None:
 
 def test_a_wheel_of_one_arch_has_a_graph_without_the_other() -> None:
     found = plan.steps(ROOT, settings.read(ROOT / "hsa", {"AITER_MLA_AOT_ARCHS": "gfx942"}))
-    assert "gfx950" not in json.dumps([(step.inputs, step.outputs, step.parameters) for step in found])
+    # The build record names the known archs, so that a reader can tell what was left out.
+    rest = [{name: value for name, value in step.parameters.items() if name != "build_info"} for step in found]
+    assert "gfx950" not in json.dumps([[(step.inputs, step.outputs) for step in found], rest])
 
 
 def test_ninja_gets_paths_with_spaces_and_dollars_right() -> None:

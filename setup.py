@@ -5,8 +5,9 @@ from pathlib import Path
 
 from setuptools import setup
 
-from build_tools import release, settings
-from build_tools.setuptools_commands import ROOT, BinaryDistribution, BuildPackage, WheelWithInventory
+from build_tools import settings
+from build_tools.wheels import release
+from build_tools.wheels.setuptools_commands import ROOT, BinaryDistribution, BuildPackage, WheelWithInventory
 
 # The time of every file in the wheel, whoever builds it and when.
 os.environ["SOURCE_DATE_EPOCH"] = str(release.read(ROOT).epoch)

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from build_tools.extension import COMPILE_FLAGS, CORE_SOURCES, SOURCE_DIR, compile_command  # noqa: E402
+from build_tools.build_graph.extension import COMPILE_FLAGS, CORE_SOURCES, SOURCE_DIR, compile_command  # noqa: E402
 
 ZIG = (sys.executable, "-m", "ziglang")
 GENERATED = ROOT / "build" / "generated"

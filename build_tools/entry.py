@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from build_tools import bootstrap
+from build_tools.environment import bootstrap
 from build_tools.errors import BuildError
 
 ROOT: Final = Path(__file__).resolve().parent.parent

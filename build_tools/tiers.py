@@ -12,8 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from build_tools.layout import ZIG_CACHE
-from build_tools.system_tools import STRACE, SystemTool, ensure
+from build_tools.build_graph.layout import ZIG_CACHE
+from build_tools.environment.system_tools import STRACE, SystemTool, ensure
 
 CXX_FOLDERS: Final = ("csrc", "tests", "benchmarks")
 _CXX_SUFFIXES: Final = (".cpp", ".hpp", ".h", ".hip")

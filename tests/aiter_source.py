@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from build_tools import lock
-from build_tools.lock import Lock, LockedObject, Provider
+from build_tools.providers import lock
+from build_tools.providers.lock import Lock, LockedObject, Provider
 
 LICENCE = b"A licence.\n"
 OBJECTS: Mapping[str, Mapping[str, bytes]] = {

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from build_tools import data_file
+from build_tools.data import data_file
 from build_tools.errors import SchemaDrift
 
 from .errors import UnknownAbi, WrongArch

@@ -6,8 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from build_tools import bootstrap
 from build_tools.entry import ROOT, report
+from build_tools.environment import bootstrap
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -6,8 +6,9 @@ import argparse
 import json
 from pathlib import Path
 
-from .. import catalog, coverage, emit_matrix
-from ..table import replace_text, table
+from build_tools.data import catalog
+from build_tools.dispatch_table import coverage, emit_matrix
+from build_tools.dispatch_table.table import replace_text, table
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

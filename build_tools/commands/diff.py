@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from build_tools.diagram_diff import Outcome
-from build_tools.diff import Differences, diff
+from build_tools.wheels.diagram_diff import Outcome
+from build_tools.wheels.diff import Differences, diff
 
 _BOXES: Final = 12
 """Ranges of problems printed for one change; ``--json`` has them all."""

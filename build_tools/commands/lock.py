@@ -6,10 +6,10 @@ import argparse
 import json
 from pathlib import Path
 
-from build_tools import lock
 from build_tools.entry import ROOT
-from build_tools.locking import lock_source
-from build_tools.providers import open_source
+from build_tools.environment.locking import lock_source
+from build_tools.providers import lock
+from build_tools.providers.aiter import open_source
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

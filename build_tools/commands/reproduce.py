@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from build_tools import settings
 from build_tools.entry import ROOT, report
-from build_tools.reproduce import reproduce
+from build_tools.wheels.reproduce import reproduce
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 
 from aiter_mla_aot.errors import MlaError
-from build_tools import graph, steps
+from build_tools.build_graph import graph, steps
 from build_tools.entry import ROOT, report
-from build_tools.providers import write
+from build_tools.providers.aiter import write
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,9 +9,11 @@ import sys
 import time
 
 from aiter_mla_aot.errors import MlaError
-from build_tools import layout, settings, tiers, verify, wheel
+from build_tools import settings, tiers
+from build_tools.build_graph import layout
 from build_tools.entry import ROOT, report
 from build_tools.tiers import Ended, Outcome, Tier
+from build_tools.wheels import verify, wheel
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from build_tools.entry import ROOT
-from build_tools.verify import WheelReport, failure, verify
+from build_tools.wheels.verify import WheelReport, failure, verify
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,8 +9,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from build_tools import settings, smoke, verify, wheel
+from build_tools import settings
 from build_tools.entry import ROOT, report
+from build_tools.wheels import smoke, verify, wheel
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

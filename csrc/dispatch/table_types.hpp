@@ -1,4 +1,4 @@
-// Types of the generated header dispatch_table.hpp; build_tools.table writes values of these and nothing else.
+// Types of the generated header dispatch_table.hpp; build_tools.dispatch_table writes values of these and nothing else.
 #pragma once
 
 #include <cstdint>

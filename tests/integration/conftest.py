@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import settings, smoke, wheel
-from build_tools.smoke import Installation
+from build_tools import settings
+from build_tools.wheels import smoke, wheel
+from build_tools.wheels.smoke import Installation
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import catalog
-from build_tools.catalog import LockedObject
 from build_tools.code_object import CodeObject, check_arch, check_hash, compare, find_kernel, read
+from build_tools.data import catalog
+from build_tools.data.catalog import LockedObject
 
 ROOT = Path(__file__).resolve().parents[2]
 OBJECTS = ROOT / "build" / "objects"

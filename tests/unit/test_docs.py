@@ -21,8 +21,9 @@ from aiter_mla_aot import cli, rules
 from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.errors import MlaError
 from aiter_mla_aot.problem import FIELDS, REQUIRED
-from build_tools import catalog, settings
+from build_tools import settings
 from build_tools.code_object import targets
+from build_tools.data import catalog
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

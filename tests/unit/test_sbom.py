@@ -13,8 +13,9 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from build_tools import catalog, lock
-from build_tools.sbom import sbom_bytes
+from build_tools.data import catalog
+from build_tools.providers import lock
+from build_tools.wheels.sbom import sbom_bytes
 
 HSA = Path(__file__).resolve().parents[2] / "hsa"
 ARCHS = ("gfx942", "gfx950")
@@ -78,7 +79,7 @@ def test_time_and_serial_number_come_from_the_inputs() -> None:
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_hash_seed_and_time_zone_change_nothing(seed: str) -> None:
     code = (
-        "import sys; from pathlib import Path; from build_tools.sbom import sbom_bytes;"
+        "import sys; from pathlib import Path; from build_tools.wheels.sbom import sbom_bytes;"
         f"sys.stdout.buffer.write(sbom_bytes(Path({str(HSA)!r}), {ARCHS!r}, '0.1.0', {EPOCH}, {DIGEST!r}))"
     )
     environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": "Pacific/Auckland", "PYTHONPATH": str(HSA.parent)}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import lock
+from build_tools.providers import lock
 
 ROOT = Path(__file__).resolve().parents[3]
 

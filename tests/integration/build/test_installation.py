@@ -12,8 +12,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from build_tools import settings, smoke
-from build_tools.smoke import Installation
+from build_tools import settings
+from build_tools.wheels import smoke
+from build_tools.wheels.smoke import Installation
 
 ROOT = Path(__file__).resolve().parents[3]
 ASK = ["explain", "--arch", "gfx942", *smoke.REQUEST, "--json"]

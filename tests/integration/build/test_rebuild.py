@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import pipeline, settings
+from build_tools import settings
+from build_tools.build_graph import pipeline
 from build_tools.errors import DataError, ExtensionCompileFailed, ObjectUnknown
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from build_tools.extension import COMPILE_FLAGS, LINK_FLAGS, SOURCE_DIR, compile_extension
+from build_tools.build_graph.extension import COMPILE_FLAGS, LINK_FLAGS, SOURCE_DIR, compile_extension
 
 ZIG: Final = (sys.executable, "-m", "ziglang")
 RECORDER_DIR: Final = Path(__file__).resolve().parents[2] / "native" / "hip_recorder"

@@ -10,8 +10,8 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from build_tools.build_graph.extension import SOURCE_DIR, SOURCES, compile_extension, headers
 from build_tools.errors import ExtensionCompileFailed
-from build_tools.extension import SOURCE_DIR, SOURCES, compile_extension, headers
 from tests.integration.native.native_build import ZIG, build_extension
 from tests.integration.native.sample_table import sample_header
 

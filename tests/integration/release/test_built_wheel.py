@@ -18,8 +18,8 @@ from cyclonedx.validation.json import JsonStrictValidator
 from aiter_mla_aot.errors import CodeObjectMismatch
 from aiter_mla_aot.integrity import archive, load_object, verify_installed, verify_wheel
 from aiter_mla_aot.integrity.wheel import read_wheel
-from build_tools import diff, verify
-from build_tools.smoke import Installation
+from build_tools.wheels import diff, verify
+from build_tools.wheels.smoke import Installation
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import tomllib
 
-from build_tools import bootstrap, pip_run, pip_settings
+from build_tools.environment import bootstrap, pip_run, pip_settings
 from build_tools.errors import BootstrapFailed, DiskFull, HashMismatch, NetworkUnavailable, NotWritable, VenvModuleMissing
 
 ROOT = Path(__file__).resolve().parents[3]

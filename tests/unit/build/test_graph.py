@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import graph, imports, pipeline, plan, settings, steps
+from build_tools import settings
+from build_tools.build_graph import graph, imports, pipeline, plan, steps
 from build_tools.code_object.errors import WrongArch
 from build_tools.errors import ObjectChanged, StepFailed
-from build_tools.graph import Step
+from build_tools.build_graph.graph import Step
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -112,9 +113,9 @@ def test_ninja_gets_paths_with_spaces_and_dollars_right() -> None:
 
 
 def test_the_sources_of_a_module_are_what_it_imports_directly_or_not() -> None:
-    found = imports.sources(ROOT, "build_tools.table")
-    assert {"build_tools/table.py", "build_tools/catalog.py", "build_tools/data_file.py", "aiter_mla_aot/problem.py"} <= set(found)
-    assert "build_tools/pipeline.py" not in found
+    found = imports.sources(ROOT, "build_tools.dispatch_table.table")
+    assert {"build_tools/dispatch_table/table.py", "build_tools/data/catalog.py", "build_tools/data/data_file.py", "aiter_mla_aot/problem.py"} <= set(found)
+    assert "build_tools/build_graph/pipeline.py" not in found
     assert imports.sources(ROOT, "json") == ()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import pip_settings
+from build_tools.environment import pip_settings
 from build_tools.errors import BootstrapFailed
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import source_archive, source_view
+from build_tools.providers import archive as source_archive, view as source_view
 from build_tools.errors import LicenceMissing, ProviderError, SourceMissing, SourceUnreadable, SourceUnsafe
-from build_tools.lock import Provider
-from build_tools.providers import open_source
+from build_tools.providers.lock import Provider
+from build_tools.providers.aiter import open_source
 from tests import aiter_source
 
 OBJECT = "aiter_meta/hsa/gfx942/mla/mla_alpha.co"

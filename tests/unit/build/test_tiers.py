@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import system_tools, tiers
+from build_tools import tiers
+from build_tools.environment import system_tools
 from build_tools.commands import test as command
-from build_tools.system_tools import SystemTool
+from build_tools.environment.system_tools import SystemTool
 from build_tools.tiers import Ended, Outcome, Tier
 
 NOWHERE = SystemTool("no-such-command", "no-such-package")

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from build_tools import catalog, coverage, errors, table
+from build_tools import errors
+from build_tools.data import catalog
+from build_tools.dispatch_table import coverage, table
 
 HSA = Path(__file__).resolve().parents[3] / "hsa"
 QH64 = "mla_a8w8_qh64_qseqlen1_gqaratio64_v3_ps.co"

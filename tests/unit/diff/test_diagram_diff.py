@@ -14,9 +14,9 @@ import pytest
 from aiter_mla_aot import table
 from aiter_mla_aot.rules import layout
 from aiter_mla_aot.table import AXES, REFUSAL, Table
-from build_tools import catalog
-from build_tools import table as table_step
-from build_tools.diagram_diff import VALUES, Box, changes
+from build_tools.data import catalog
+from build_tools.dispatch_table import table as table_step
+from build_tools.wheels.diagram_diff import VALUES, Box, changes
 from tests.synthetic_wheel import claim, diagram, dispatch_table, kernel
 
 HSA = Path(__file__).resolve().parents[3] / "hsa"

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from build_tools.commands.diff import describe
-from build_tools.diff import diff
 from build_tools.entry import dispatch
 from build_tools.errors import WheelNotComparable
+from build_tools.wheels.diff import diff
 from tests.synthetic_wheel import LOCK_SHA256, Wheel, code_object, digest_hex
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from aiter_mla_aot.integrity import verify_installed, verify_wheel
-from build_tools.diff import diff
 from build_tools.errors import WheelNotComparable
+from build_tools.wheels.diff import diff
 from tests.synthetic_wheel import Wheel, record_of
 
 JUNK: tuple[Any, ...] = (None, True, -1, 0, 3.5, 10**30, "", "../x", "x" * 10, "\ud800", [], {}, [1], {"a": 1}, [[]], [None])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from build_tools import audits
+from build_tools.wheels import audits
 
 EXTENSION = "aiter_mla_aot/_native.abi3.so"
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from build_tools import audits, release, verify
 from build_tools.commands.verify import describe
 from build_tools.entry import dispatch
 from build_tools.errors import WheelCheckFailed
-from build_tools.verify import SIZE_LIMIT
+from build_tools.wheels import audits, release, verify
+from build_tools.wheels.verify import SIZE_LIMIT
 from tests.synthetic_wheel import Wheel, code_object, digest_hex
 
 ROOT = Path(__file__).resolve().parents[3]

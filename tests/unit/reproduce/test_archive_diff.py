@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from build_tools.archive_diff import differences
+from build_tools.wheels.archive_diff import differences
 from tests.synthetic_wheel import entry
 
 

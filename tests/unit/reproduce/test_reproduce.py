@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from build_tools import reproduce as subject
 from build_tools.errors import NotReproducible
-from build_tools.reproduce import ODD, PLAIN, WARM, reproduce
 from build_tools.settings import Settings
+from build_tools.wheels import reproduce as subject
+from build_tools.wheels.reproduce import ODD, PLAIN, WARM, reproduce
 from tests.synthetic_wheel import Wheel
 
 SETTINGS = Settings(("gfx942",))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from build_tools.errors import NotReproducible
-from build_tools.source_copy import copy
+from build_tools.wheels.source_copy import copy
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -1,0 +1,118 @@
+"""The table step: from the data under ``hsa/`` to the files that dispatch reads, one JSON table per arch and one C++ header.
+
+Each arch is closed on its own, so neither the order nor the number of archs changes the bytes of a table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from aiter_mla_aot.table import CATALOGS, REFUSAL, SCHEMA
+from build_tools.data import catalog
+from build_tools.dispatch_table import emit_cpp
+from build_tools.dispatch_table.closure import Candidate, Closure, Leaf, close
+from build_tools.dispatch_table.coverage import check_not_shrunk, counts
+from build_tools.errors import ShadowedKey
+
+CODE_OBJECT_VERSION: Final = {1: 3, 2: 4, 3: 5, 4: 6}
+"""EI_ABIVERSION of an AMDGPU ELF to the code object version LLVM names it by."""
+MINIMUM_ROCM: Final = {6: "6.3"}
+"""First ROCm whose loader takes a code object version (ROCR-Runtime#321); older versions load everywhere we support."""
+
+
+def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path | None = None) -> None:
+    """Write ``out_dir/tables/<arch>.json`` for each arch and ``out_dir/dispatch_table.hpp`` for all.
+
+    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``. Raises ``DataError`` and its kinds.
+    """
+    tables = {}
+    for arch in sorted(set(archs)):
+        lock = locks / arch / "lock.toml" if locks else None
+        loaded = catalog.load(hsa, arch, lock=lock)
+        tables[arch] = table(loaded)
+        check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], loaded.provider_sha256)
+    for arch, data in tables.items():
+        replace_text(out_dir / "tables" / f"{arch}.json", json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n")
+    replace_text(out_dir / "dispatch_table.hpp", emit_cpp.header(tables))
+
+
+def table(data: catalog.ArchCatalog) -> dict[str, Any]:
+    """The dispatch table of one arch as JSON values (schema: ``aiter_mla_aot.table``)."""
+    shipped, superseded = data.shipped(), data.superseded()
+    folds = {fold.name: fold for fold in data.folds}
+    members = {
+        "shipped": [row.sha256 in shipped for row in data.kernels],
+        "full": [row.sha256 not in superseded for row in data.kernels],
+    }
+    pairs = frozenset((row.claim.mode, row.claim.q_dtype, row.claim.kv_dtype) for row in data.kernels if row.claim)
+    closed: dict[str, Closure] = {}
+    for name in CATALOGS:
+        candidates = [
+            Candidate(index, row.file, row.claim, tuple(gate for gate in data.gates if catalog.matches(row.file, gate.kernels)))
+            for index, row in enumerate(data.kernels)
+            if row.claim is not None and members[name][index]
+        ]
+        closed[name] = close(candidates, folds, pairs)
+    _refuse_shadowed(data, members["full"], closed["full"])
+    leaves = {entry for result in closed.values() for entry in result.nodes if not isinstance(entry, int)}
+    plans = sorted(leaf for leaf in leaves if not isinstance(leaf, str))
+    refusals = sorted(leaf for leaf in leaves if isinstance(leaf, str))
+    numbers: dict[Leaf, int] = {leaf: number for number, leaf in enumerate(plans)}
+    numbers |= {code: REFUSAL + number for number, code in enumerate(refusals)}
+    return {
+        "schema": SCHEMA,
+        "arch": data.arch,
+        "device": {"mach": data.device.mach, "lds_bytes": data.device.lds_bytes, "fp8": data.device.fp8},
+        "kernels": [_kernel(data, row, row.sha256 in shipped, row.sha256 in superseded) for row in data.kernels],
+        "folds": [asdict(fold) for fold in data.folds],
+        "gates": [asdict(gate) for gate in data.gates],
+        "reports": [_without_none(asdict(report)) | {"seen": report.seen.isoformat()} for report in data.reports],
+        "plans": [{"kernel": index, "single": single} for index, single in plans],
+        "refusals": refusals,
+        "catalogs": {
+            name: {"root": result.root, "nodes": [entry if isinstance(entry, int) else numbers[entry] for entry in result.nodes]}
+            for name, result in closed.items()
+        },
+        "counts": {name: counts(result) for name, result in closed.items()},
+    }
+
+
+def _refuse_shadowed(data: catalog.ArchCatalog, member: Sequence[bool], full: Closure) -> None:
+    for index, row in enumerate(data.kernels):
+        if row.claim is not None and member[index] and index not in full.winners:
+            raise ShadowedKey(
+                f"hsa/{data.arch}/kernels.toml: {row.file} is never chosen",
+                cause="for every problem of its claim it is gated, or another kernel is preferred",
+                remedy="remove the claim and say why in `not_served`",
+            )
+
+
+def _kernel(data: catalog.ArchCatalog, row: catalog.KernelRow, shipped: bool, superseded: bool) -> dict[str, Any]:
+    version = CODE_OBJECT_VERSION.get(row.elf_abiversion)
+    values = asdict(row)
+    del values["supersedes"]
+    return values | {
+        "shipped": shipped,
+        "superseded": superseded,
+        "code_object_version": version,
+        "minimum_rocm": MINIMUM_ROCM.get(version or 0),
+        "gates": [gate.id for gate in data.gates if catalog.matches(row.file, gate.kernels)],
+        "preconditions": [item.text for item in data.preconditions if catalog.matches(row.file, item.kernels)],
+    }
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    scratch.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(scratch, path)

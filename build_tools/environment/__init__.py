@@ -1,0 +1,1 @@
+"""The private environment: what the build and the tests run in."""

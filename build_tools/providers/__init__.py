@@ -1,0 +1,1 @@
+"""Where code objects come from, and the lock that says which bytes are accepted."""

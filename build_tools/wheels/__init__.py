@@ -1,0 +1,1 @@
+"""Wheels: packing, bill of materials, trying, checking, comparing, building twice."""

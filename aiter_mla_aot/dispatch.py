@@ -13,6 +13,8 @@ from .rules import Layout, layout
 EVIDENCE: Final = "none"
 """No kernel has been run by this project's own proof yet, and no plan says otherwise."""
 
+UNKNOWN_KV_BYTES: Final = "the KV buffer spans at most 4 GiB: kv_bytes was not given"
+
 REFUSAL_TEXT: Final = {
     "arch_not_in_wheel": "this wheel holds no code object for the arch",
     "out_dtype": "the kernels write bf16 output only",
@@ -42,6 +44,8 @@ class Plan:
     kernel: table.Kernel
     single: bool
     fold: Layout
+    preconditions: tuple[str, ...]
+    """What the caller must guarantee because the host cannot see it, or was not told."""
 
     @property
     def route(self) -> str:
@@ -63,13 +67,13 @@ class Plan:
                 "text": f"{self.fold.head_groups} x {width} heads, {self.fold.tokens_per_item} of {self.problem.q_len} tokens an item",
                 "heads_launched": width,
                 "head_groups": self.fold.head_groups,
-                "padded_heads": self.fold.padded_heads - self.problem.heads,
+                "heads_added": self.fold.padded_heads - self.problem.heads,
                 "tokens_per_item": self.fold.tokens_per_item,
                 "items_per_request": self.fold.items_per_request,
             },
             "recipe": self.kernel.recipe,
             "gates": list(self.kernel.gates),
-            "preconditions": list(self.kernel.preconditions),
+            "preconditions": list(self.preconditions),
             "evidence": EVIDENCE,
         }
 
@@ -113,14 +117,13 @@ def resolve(problem: Problem, catalog: str = "shipped") -> Plan | Refusal:
     if leaf >= table.REFUSAL:
         return Refusal(problem, data.refusals[leaf - table.REFUSAL])
     index, single = data.plans[leaf]
-    return plan(problem, data.kernels[index], single)
-
-
-def plan(problem: Problem, kernel: table.Kernel, single: bool) -> Plan:
-    """The plan of a problem on a kernel that has a claim."""
+    kernel = data.kernels[index]
     if kernel.claim is None:
-        raise ValueError(f"{kernel.name} has no claim")
-    return Plan(problem, kernel, single, layout(kernel.claim, problem.heads, problem.q_len, single))
+        raise ValueError(f"plan {leaf} of {problem.arch} names {kernel.name}, which has no claim")
+    preconditions = kernel.preconditions
+    if problem.kv_bytes == 0 and any("kv_over_4gib" in data.gates[name].when for name in kernel.gates):
+        preconditions += (UNKNOWN_KV_BYTES,)
+    return Plan(problem, kernel, single, layout(kernel.claim, problem.heads, problem.q_len, single), preconditions)
 
 
 def refused_at_sight(problem: Problem) -> str | None:

@@ -51,6 +51,13 @@ class Refused(MlaError):
     exit_code = 3
 
 
+class OutputUnwritable(MlaError):
+    """A command's answer cannot be written to standard output."""
+
+    code = "MLA103"
+    exit_code = 6
+
+
 class PackageFileMissing(MlaError):
     """A file that the package needs is absent."""
 

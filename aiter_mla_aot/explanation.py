@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from . import table
-from .dispatch import Plan, Refusal, refused_at_sight, resolve
-from .problem import MAX_Q_LEN, PAGE_SIZES, Problem
-from .rules import Failure, Gate, failures, one_token_items, rank
+from .dispatch import REFUSAL_TEXT, Plan, Refusal, refused_at_sight, resolve
+from .problem import FIELDS, KV_SPAN_LIMIT, MAX_Q_LEN, PAGE_SIZES, Problem
+from .rules import Claim, Failure, Gate, failures, one_token_items, rank
+
+SAME_RESULT: Final = frozenset({"mode", "page_size", "kv_bytes", "arch", "out_dtype"})
+"""Fields that can be changed without changing what is computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Explanation:
     gates: tuple[Gate, ...]
     candidates: tuple[Candidate, ...]
     nearest: Plan | None
+    elsewhere: Plan | None
+    """The plan of catalog ``full`` for a problem that this wheel refuses."""
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as `explain --json` prints it; keys that a refusal has no value for are null or empty."""
@@ -63,12 +68,16 @@ class Explanation:
                 "kernel": self.nearest.kernel.name,
                 "route": self.nearest.route,
             }
+            nearest["same_result"] = nearest["change"].keys() <= SAME_RESULT
+        elsewhere = None
+        if self.elsewhere is not None:
+            elsewhere = {name: self.elsewhere.to_json()[name] for name in ("kernel", "object", "sha256", "route")}
         return (
             {"catalog": self.catalog, "problem": self.problem.to_json()}
             | blank
             | {"preconditions": [], "evidence": "none"}
             | self.answer.to_json()
-            | {"gates": gates, "candidates": [c.to_json() for c in self.candidates], "nearest": nearest}
+            | {"gates": gates, "candidates": [c.to_json() for c in self.candidates], "nearest": nearest, "elsewhere": elsewhere}
         )
 
 
@@ -78,14 +87,17 @@ def explain(problem: Problem, catalog: str = "shipped") -> Explanation:
     catalog: ``shipped`` or ``full``, as for ``dispatch.resolve``. Raises what ``resolve`` raises.
     """
     answer = resolve(problem, catalog)
-    if refused_at_sight(problem):
-        return Explanation(problem, catalog, answer, (), (), None)
+    refused = isinstance(answer, Refusal)
+    nearest = _nearest(problem, catalog) if refused else None
+    if problem.arch not in table.archs():
+        return Explanation(problem, catalog, answer, (), (), nearest, None)
+    full = resolve(problem, "full") if refused else None
+    elsewhere = full if isinstance(full, Plan) else None
     data = table.load(problem.arch)
     rows = [kernel for kernel in data.kernels if kernel.scope == "decode" and _same_kind(kernel, problem)]
     candidates = tuple(_candidate(data, kernel, problem, catalog, answer) for kernel in rows)
     gates = _gates(data, rows, problem, answer)
-    nearest = _nearest(problem, catalog) if isinstance(answer, Refusal) else None
-    return Explanation(problem, catalog, answer, gates, candidates, nearest)
+    return Explanation(problem, catalog, answer, gates, candidates, nearest, elsewhere)
 
 
 def _same_kind(kernel: table.Kernel, problem: Problem) -> bool:
@@ -106,15 +118,23 @@ def _candidate(data: table.Table, kernel: table.Kernel, problem: Problem, catalo
     found = failures(claim, gates, data.folds, problem.heads, problem.q_len, table.flags(problem))
     reasons = tuple(_reason(data, kernel, failure, problem) for failure in found)
     codes = tuple(dict.fromkeys(failure.code for failure in found))
+    at_sight = refused_at_sight(problem)
+    if at_sight:
+        codes, reasons = (at_sight, *codes), (REFUSAL_TEXT[at_sight], *reasons)
     if not kernel.in_catalog(catalog):
         return Candidate(kernel, "not in this wheel", reasons, codes)
-    if found:
+    if codes:
         return Candidate(kernel, "rejected", reasons, codes)
     single = one_token_items(claim, problem.heads, problem.q_len, table.flags(problem))
     if isinstance(answer, Plan) and answer.kernel.sha256 == kernel.sha256:
-        return Candidate(kernel, "chosen", (f"route {answer.route}",))
+        return Candidate(kernel, "chosen", (f"route {answer.route}: {_cost(claim, problem, single)}",))
+    return Candidate(kernel, "outranked", (_cost(claim, problem, single),))
+
+
+def _cost(claim: Claim, problem: Problem, single: bool) -> str:
+    """What dispatch prefers less of, in the order in which it counts."""
     added, items, rows = rank(claim, problem.heads, problem.q_len, single)
-    return Candidate(kernel, "outranked", (f"would add {added} heads, read the KV {items} times and compute {rows} query rows",))
+    return f"adds {added} heads, reads the KV of a request {items} times, computes {rows} query rows"
 
 
 def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: Problem) -> str:
@@ -171,17 +191,23 @@ def _nearest(problem: Problem, catalog: str) -> Plan | None:
 
 
 def _changes(problem: Problem) -> Iterator[dict[str, Any]]:
-    for name, wanted in (("lse", False), ("ragged", False), ("sparse", False), ("cp_world_size", 1), ("kv_bytes", 0)):
-        if getattr(problem, name) != wanted:
-            yield {name: wanted}
-    yield {"causal": not problem.causal}
+    """Single changes, those that compute the same first."""
+    if problem.kv_bytes > KV_SPAN_LIMIT:
+        yield {"kv_bytes": KV_SPAN_LIMIT}
     yield {"mode": "split" if problem.mode == "persistent" else "persistent"}
     for page_size in PAGE_SIZES:
         if page_size != problem.page_size:
             yield {"page_size": page_size}
+    for name in ("logit_cap", "out_dtype", "lse", "ragged", "sparse", "cp_world_size"):
+        if getattr(problem, name) != FIELDS[name]:
+            yield {name: FIELDS[name]}
+    if (problem.qk_head_dim, problem.v_head_dim) != (FIELDS["qk_head_dim"], FIELDS["v_head_dim"]):
+        yield {name: FIELDS[name] for name in ("qk_head_dim", "v_head_dim")}
+    yield from ({"arch": arch} for arch in table.archs() if arch != problem.arch)
     for q_len in sorted(range(1, MAX_Q_LEN + 1), key=lambda value: abs(value - problem.q_len)):
         if q_len != problem.q_len:
             yield {"q_len": q_len}
     for heads in (16, 32, 64, 128):
         if heads != problem.heads:
             yield {"heads": heads}
+    yield {"causal": not problem.causal}

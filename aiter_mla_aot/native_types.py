@@ -44,12 +44,13 @@ class PlanInfo(TypedDict):
 
 
 class ArchInfo(TypedDict):
-    """One arch compiled in: its name, EF_AMDGPU_MACH, float8 format and the place of its diagram's root."""
+    """One arch compiled in: name, EF_AMDGPU_MACH, float8 format, place of its diagram's root, SHA-256 of its JSON table."""
 
     name: str
     mach: int
     fp8: str
     root: int
+    table_sha256: str
 
 
 class TableInfo(TypedDict):

@@ -64,7 +64,7 @@ class Problem:
 
     def __post_init__(self) -> None:
         if type(self.arch) is not str or not _ARCH.fullmatch(self.arch):
-            raise _invalid("arch", self.arch, "a gfx name such as gfx942 or gfx950")
+            raise _invalid("arch", self.arch, "a gfx name such as gfx942 or gfx950, without what follows a colon")
         _one_of("mode", self.mode, MODES)
         _one_of("q_dtype", self.q_dtype, DTYPES)
         _one_of("kv_dtype", self.kv_dtype, DTYPES)

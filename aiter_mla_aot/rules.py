@@ -106,7 +106,10 @@ def one_token_items(claim: Claim, heads: int, q_len: int, flags: Flags) -> bool:
     Head groups share no token range in q's memory, a sparse token has its own KV list, and a kernel without a mask is
     right under a causal mask only where the item's KV range ends at its token.
     """
-    return heads > claim.heads or flags.sparse or (claim.mask == "none" and flags.causal and q_len > 1)
+    head_groups = heads > claim.heads and "head_fold" in claim.folds
+    own_lists = flags.sparse and claim.sparse
+    # What a claim does not allow is a failure of its own and must not make the query length look like the cause.
+    return head_groups or own_lists or (claim.mask == "none" and flags.causal and q_len > 1)
 
 
 def layout(claim: Claim, heads: int, q_len: int, single: bool) -> Layout:
@@ -137,6 +140,7 @@ def failures(claim: Claim, gates: tuple[Gate, ...], folds: Mapping[str, Fold], h
         code = "q_len" if name == "token_fold" else "heads"
         if name not in claim.folds or claim.mode not in fold.modes:
             found.append(Failure(code, name))
+            continue
         if fold.page_sizes and flags.page_size not in fold.page_sizes:
             found.append(Failure("page_size", name))
         if flags.ragged and not fold.ragged:

@@ -7,6 +7,7 @@ of ``refusals``. The C++ table is the same list.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from . import files
 from .errors import PackageFileDamaged, PackageFileMissing
 from .problem import DTYPE_PAIRS, KV_SPAN_LIMIT, MAX_HEADS, MAX_Q_LEN, MODES, PAGE_SIZES, Problem
 from .rules import Claim, Flags, Fold, Gate
@@ -22,6 +24,8 @@ SCHEMA: Final = 1
 REFUSAL: Final = 0x8000
 CATALOGS: Final = ("shipped", "full")
 DIRECTORY: Final = Path(__file__).parent / "tables"
+INDEX: Final = "index.json"
+"""The archs that have a table, and the SHA-256 of each."""
 AXES: Final = (
     ("mode", len(MODES)),
     ("dtypes", len(DTYPE_PAIRS)),
@@ -131,29 +135,57 @@ def flags(problem: Problem) -> Flags:
 
 
 @cache
+def index(directory: Path = DIRECTORY) -> Mapping[str, str]:
+    """SHA-256 of the table of every arch of this package, by arch, sorted.
+
+    Raises ``PackageFileMissing`` or ``PackageFileDamaged``.
+    """
+    path = directory / INDEX
+    data = _decoded(path, files.read(path))
+    tables = data.get("tables") if isinstance(data, dict) and data.get("schema") == SCHEMA else None
+    if not isinstance(tables, dict) or not tables or not all(isinstance(value, str) for value in tables.values()):
+        raise _damaged(path, "it names no tables of this schema")
+    return dict(sorted(tables.items()))
+
+
 def archs(directory: Path = DIRECTORY) -> tuple[str, ...]:
-    """The archs that have a table, sorted."""
-    return tuple(sorted(path.stem for path in directory.glob("gfx*.json")))
+    """The archs that have a table, sorted. Raises what ``index`` raises."""
+    return tuple(index(directory))
 
 
 @cache
 def load(arch: str, directory: Path = DIRECTORY) -> Table:
     """Read one arch's table.
 
-    Raises ``PackageFileMissing`` if there is none and ``PackageFileDamaged`` if it is not a table of this schema.
+    Raises ``PackageFileMissing`` if there is none and ``PackageFileDamaged`` if it is not, byte for byte, the table that was built.
     """
     path = directory / f"{arch}.json"
-    reinstall = "install the wheel again; `aiter-mla-aot verify` lists every damaged file"
+    expected = index(directory).get(arch)
+    if expected is None:
+        raise PackageFileMissing(
+            f"there is no table of {arch}",
+            cause="this package was built for other archs",
+            remedy=f"use one of {', '.join(archs(directory))}",
+        )
+    data = files.read(path)
+    found = hashlib.sha256(data).hexdigest()
+    if found != expected:
+        raise _damaged(path, f"its SHA-256 is {found}, {INDEX} says {expected}")
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise PackageFileMissing(f"{path} is missing", cause="the package is not complete", remedy=reinstall) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise PackageFileDamaged(f"{path} cannot be read", cause=str(error), remedy=reinstall) from error
-    try:
-        return parse(json.loads(text))
+        return parse(_decoded(path, data))
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise PackageFileDamaged(f"{path} is not a dispatch table of schema {SCHEMA}", cause=repr(error), remedy=reinstall) from error
+        raise _damaged(path, f"it is no dispatch table of schema {SCHEMA}: {error!r}") from error
+
+
+def _decoded(path: Path, data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, f"it is not JSON: {error}") from error
+
+
+def _damaged(path: Path, cause: str) -> PackageFileDamaged:
+    return PackageFileDamaged(f"{path} is not the file that was built", cause=cause, remedy=files.REINSTALL)
 
 
 def parse(data: Mapping[str, Any]) -> Table:

@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NoReturn
 
 from build_tools.environment import bootstrap
-from build_tools.errors import BuildError
+from build_tools.errors import BuildError, SettingInvalid
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors go to stderr, or to stdout as JSON with ``--json``."""
     name = arguments[0] if arguments else ""
     try:
-        if name in COMMANDS and COMMANDS[name][0] and not {"-h", "--help"} & set(arguments):
+        if name in COMMANDS and COMMANDS[name][0]:
             python = bootstrap.ensure(ROOT, COMMANDS[name][0], report)
             if Path(sys.prefix).resolve() != (ROOT / bootstrap.DIRECTORY).resolve():
                 enter(python, arguments)
@@ -56,10 +56,18 @@ def enter(python: Path, arguments: Sequence[str]) -> None:
     os.execve(python, [str(python), "-m", "build_tools", *arguments], environment)
 
 
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options | {"allow_abbrev": False})
+
+    def error(self, message: str) -> NoReturn:
+        raise SettingInvalid(message, cause="the command line was not understood", remedy=f"see `{self.prog} --help`")
+
+
 def dispatch(arguments: Sequence[str]) -> int:
     """Parse the command line and run the command, in this interpreter."""
-    parser = argparse.ArgumentParser(prog="python3 -m build_tools", description="Builds and checks the aiter-mla-aot wheel.")
-    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser = _Parser(prog="python3 -m build_tools", description="Builds and checks the aiter-mla-aot wheel.")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, (_, help_text) in COMMANDS.items():
         if arguments and name == arguments[0]:
             importlib.import_module(f"build_tools.commands.{name.lstrip('_')}").add_parser(subparsers)

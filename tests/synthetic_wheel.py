@@ -115,6 +115,9 @@ def dispatch_table(arch: str, kernels: Sequence[Mapping[str, Any]], **changes: A
     return table | changes
 
 
+NATIVE = "aiter_mla_aot/_native.abi3.so"
+
+
 class Wheel:
     """The files of a wheel, to be changed before they are written."""
 
@@ -134,7 +137,7 @@ class Wheel:
             rows.append(kernel(arch, "mla_pfl_gamma.co", code_object(arch, b"gamma"), shipped=False))
             self.tables[arch] = dispatch_table(arch, rows)
         self.extension = b"\x7fELF\x02\x01\x01" + b"\0" * 57 + hashes
-        self.files["aiter_mla_aot/_native.abi3.so"] = self.extension
+        self.files[NATIVE] = self.extension
         self.build_info: dict[str, Any] = {
             "schema": 1,
             "version": version,
@@ -151,8 +154,13 @@ class Wheel:
     def contents(self) -> dict[str, bytes]:
         """Every file with RECORD last, as it goes into the archive."""
         files = dict(self.files)
-        for arch, table in self.tables.items():
-            files[f"aiter_mla_aot/tables/{arch}.json"] = json.dumps(table).encode()
+        tables = {arch: json.dumps(table).encode() for arch, table in self.tables.items()}
+        for arch, table in tables.items():
+            files[f"aiter_mla_aot/tables/{arch}.json"] = table
+        index = {"schema": 1, "tables": {arch: hashlib.sha256(table).hexdigest() for arch, table in tables.items()}}
+        files["aiter_mla_aot/tables/index.json"] = json.dumps(index).encode()
+        if files.get(NATIVE) == self.extension:
+            files[NATIVE] += b"".join(hashlib.sha256(table).digest() for table in tables.values())
         files["aiter_mla_aot/build_info.json"] = json.dumps(self.build_info).encode()
         files[f"{self.dist_info}/METADATA"] = self.metadata.encode()
         files[f"{self.dist_info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()

@@ -1,7 +1,7 @@
 """The ``aiter-mla-aot`` command: asks the package what will run, without a GPU, torch or a compiler.
 
 Exit codes: 0 an answer was given (a refusal is an answer), 2 a wrong flag or an impossible value, 4 a damaged package,
-5 a device or HIP error.
+5 a device or HIP error, 6 standard output that cannot be written.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from ..errors import InvalidProblem, MlaError
+from ..errors import InvalidProblem, MlaError, OutputUnwritable
+from . import output
 
 COMMANDS: Final = {
     "explain": "say what runs for one problem, and why",
@@ -36,14 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed = _parse(given)
         code: int = parsed.run(parsed)
-        sys.stdout.flush()
+        output.flush()
+    except output.ReaderGone:
+        return 0
     except MlaError as error:
         _report(given, error)
         return error.exit_code
-    except BrokenPipeError:
-        # The reader went away, as `| head` does; nothing is left to say to it.
-        sys.stdout = None
-        return 0
     return code
 
 
@@ -68,13 +67,17 @@ def _parse(given: list[str]) -> argparse.Namespace:
 def _version(_: argparse.Namespace) -> int:
     from ..build_info import load
 
-    print(load()["version"])
+    output.write(load()["version"])
     return 0
 
 
 def _report(given: Sequence[str], error: MlaError) -> None:
-    if "--json" in given:
+    if "--json" in given and not isinstance(error, OutputUnwritable):
         command = next((word for word in given if word in COMMANDS), None)
-        print(json.dumps({"schema": 1, "command": command, "error": error.to_json()}))
+        try:
+            output.write(json.dumps({"schema": output.SCHEMA, "command": command, "error": error.to_json()}))
+            output.flush()
+        except (OutputUnwritable, output.ReaderGone):
+            print(error, file=sys.stderr)
     else:
         print(error, file=sys.stderr)

@@ -25,6 +25,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _flag(name: str, value: Any) -> str:
+    """The flag of this command that gives a field its value."""
+    flag = "--" + {"batch": "batch-size"}.get(name, name.replace("_", "-"))
+    if isinstance(value, bool):
+        return flag if value else f"--no-{flag[2:]}" if name == "causal" else f"no {flag}"
+    return f"{flag} {value}"
+
+
 def _text(answer: dict[str, Any]) -> str:
     lines = []
     if answer["outcome"] == "served":
@@ -41,8 +49,11 @@ def _text(answer: dict[str, Any]) -> str:
     else:
         lines.append(f"refused ({answer['refusal']}): {answer['reason']}")
         if answer["nearest"]:
-            change = ", ".join(f"{name} = {value}" for name, value in answer["nearest"]["change"].items())
-            lines.append(f"  nearest       served with {change}: {answer['nearest']['kernel']}, {answer['nearest']['route']}")
+            change = " ".join(_flag(name, value) for name, value in answer["nearest"]["change"].items())
+            note = "" if answer["nearest"]["same_result"] else " (another computation)"
+            lines.append(f"  nearest       served with {change}: {answer['nearest']['kernel']}, {answer['nearest']['route']}{note}")
+        if answer["elsewhere"]:
+            lines.append(f"  elsewhere     a wheel that holds {answer['elsewhere']['kernel']} serves it, {answer['elsewhere']['route']}")
     for gate in answer["gates"]:
         state = "forbids kernels here" if gate["active"] else "does not hold here"
         lines.append(f"  gate          {gate['id']} ({state}): {gate['cause']} ({gate['reference']})")

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import re
 
 from ..problem import DTYPES, MODES, OUT_DTYPES, Problem
 from ..table import CATALOGS
 
 
+def integer(text: str) -> int:
+    """A plain decimal integer: neither underscores nor digits of other scripts."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", text):
+        raise ValueError(text)
+    return int(text)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Add a flag for every field of a problem. A field without default is a required flag, except the mode."""
     parser.add_argument("--arch", required=True, help="gfx942 or gfx950")
-    parser.add_argument("--heads", required=True, type=int, help="query heads of this rank, 1 to 128")
+    parser.add_argument("--heads", required=True, type=integer, help="query heads of this rank, 1 to 128")
     parser.add_argument("--q-dtype", required=True, choices=DTYPES)
     parser.add_argument("--kv-dtype", required=True, choices=DTYPES)
-    parser.add_argument("--q-len", required=True, type=int, help="largest query length of a request, 1 to 16")
-    parser.add_argument("--page-size", required=True, type=int, help="tokens of a KV page: 1, 2, 4 .. 256")
+    parser.add_argument("--q-len", required=True, type=integer, help="largest query length of a request, 1 to 16")
+    parser.add_argument("--page-size", required=True, type=integer, help="tokens of a KV page: 1, 2, 4 .. 256")
     parser.add_argument("--mode", default="persistent", choices=MODES)
     parser.add_argument("--causal", default=True, action=argparse.BooleanOptionalAction, help="mask of the decode call")
     parser.add_argument("--lse", action="store_true", help="the log-sum-exp is wanted too")
     parser.add_argument("--ragged", action="store_true", help="query lengths differ between requests")
     parser.add_argument("--sparse", action="store_true", help="every query token has its own top-k KV list")
-    parser.add_argument("--cp-world-size", default=1, type=int, help="ranks of round-robin context parallelism")
-    parser.add_argument("--batch-size", default=1, type=int, help="requests")
-    parser.add_argument("--kv-bytes", default=0, type=int, help="bytes spanned by the KV buffer")
+    parser.add_argument("--cp-world-size", default=1, type=integer, help="ranks of round-robin context parallelism")
+    parser.add_argument("--batch-size", default=1, type=integer, help="requests")
+    parser.add_argument("--kv-bytes", default=0, type=integer, help="bytes spanned by the KV buffer")
     parser.add_argument("--out-dtype", default="bf16", choices=OUT_DTYPES)
-    parser.add_argument("--qk-head-dim", default=576, type=int)
-    parser.add_argument("--v-head-dim", default=512, type=int)
+    parser.add_argument("--qk-head-dim", default=576, type=integer)
+    parser.add_argument("--v-head-dim", default=512, type=integer)
     parser.add_argument("--logit-cap", default=0.0, type=float)
     add_catalog(parser)
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from ..dispatch import resolve
+from ..dispatch import refused_at_sight, resolve
 from ..errors import InvalidProblem
 from ..problem import FIELDS, Problem
+from ..table import positions
 from . import problem_flags
-from .output import SCHEMA
+from .output import SCHEMA, write
+
+REMEMBERED: Final = 1 << 16
+"""Answers that are kept for lines that ask the same; bounded, so that input of any length needs the same memory."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
     with _open(args.batch) as lines:
         for answer in answers(lines, args.catalog):
             failed = failed or "error" in answer
-            print(json.dumps(answer) if args.json else _text(answer))
+            write(json.dumps(answer) if args.json else _text(answer))
     return InvalidProblem.exit_code if failed else 0
 
 
 def answers(lines: Iterable[str], catalog: str) -> Iterator[dict[str, Any]]:
     """The answer to every line that is not blank: the plan, the refusal or the error, with the line's number."""
-    known: dict[Problem, dict[str, Any]] = {}
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -52,15 +57,19 @@ def answers(lines: Iterable[str], catalog: str) -> Iterator[dict[str, Any]]:
         except InvalidProblem as error:
             yield {"schema": SCHEMA, "line": number, "outcome": "error", "error": error.to_json()}
             continue
-        answer = known.get(problem)
+        code = refused_at_sight(problem)
+        key = (problem.arch, *positions(problem)) if code is None else (code,)
+        answer = known.get(key)
         if answer is None:
-            answer = known[problem] = resolve(problem, catalog).to_json()
+            if len(known) >= REMEMBERED:
+                known.clear()
+            answer = known[key] = resolve(problem, catalog).to_json()
         yield {"schema": SCHEMA, "line": number} | answer
 
 
 def _problem(line: str) -> Problem:
     try:
-        values = json.loads(line)
+        values = json.loads(line, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise InvalidProblem("the line is not JSON", cause=str(error), remedy="write one JSON object a line") from error
     if not isinstance(values, dict):
@@ -70,9 +79,19 @@ def _problem(line: str) -> Problem:
     return Problem.from_mapping(values)
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise InvalidProblem("a field is given twice", cause="which of the two is meant cannot be known", remedy="give each field once")
+    return values
+
+
 def _open(name: str) -> Any:
+    if name == "-" and sys.stdin is None:
+        raise InvalidProblem("standard input cannot be read", cause="it is closed", remedy="give a file of JSON lines")
     if name == "-":
-        return nullcontext(sys.stdin)
+        # One decoding for files and standard input, whatever the locale says.
+        return nullcontext(io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
     try:
         return Path(name).open(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from ..errors import InvalidProblem
 from ..integrity import VerifyReport, verify_installed, verify_wheel
 from .output import emit
 
@@ -19,6 +20,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(args: argparse.Namespace) -> int:
     """Check, print the report, and return 0 or the exit code of the first finding's error."""
+    if args.wheel is not None and not args.wheel.exists():
+        raise InvalidProblem(f"there is no {args.wheel}", cause="the path does not exist", remedy="give an existing wheel file")
     report = verify_wheel(args.wheel) if args.wheel else verify_installed()
     error = report.error()
     payload = report.to_json()

@@ -121,7 +121,7 @@ def environment(variables: Mapping[str, str] | None = None) -> Check:
     values = os.environ if variables is None else variables
     found = {name: values[name] for name in sorted(values) if VARIABLES.fullmatch(name)}
     rule = "arch and CU count come from the device, never from variables"
-    text = ", ".join(f"{name}={value}" for name, value in found.items())
+    text = ", ".join(f"{name}={ascii(value)[1:-1]}" for name, value in found.items())
     if any(name.startswith("HSA_OVERRIDE_GFX_VERSION") for name in found):
         return Check("environment", WARNING, f"{text}; the override makes the run time report an arch that the device is not", found)
     return Check("environment", NOTE if found else OK, f"{text}; {rule}" if text else f"nothing set; {rule}", found)

@@ -10,9 +10,10 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-from .. import table
-from ..errors import CodeObjectMismatch, PackageFileDamaged, PackageFileMissing
-from .report import REINSTALL, Finding, VerifyReport
+from .. import files, table
+from ..errors import CodeObjectMismatch
+from ..files import REINSTALL
+from .report import Finding, VerifyReport
 
 __all__ = ["Finding", "VerifyReport", "digest", "load_object", "verify_installed", "verify_wheel"]
 
@@ -39,12 +40,7 @@ def load_object(arch: str, file: str, package: Path = PACKAGE_DIRECTORY) -> byte
             remedy=f"use a file that `aiter-mla-aot kernels --arch {arch}` lists",
         )
     path = package / "kernels" / arch / file
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise PackageFileMissing(f"{path} is missing", cause="the package is not complete", remedy=REINSTALL) from error
-    except OSError as error:
-        raise PackageFileDamaged(f"{path} cannot be read", cause=str(error), remedy=REINSTALL) from error
+    data = files.read(path)
     found = digest(data)
     if found != expected:
         raise CodeObjectMismatch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from email.message import Message
 from email.parser import BytesParser
 from typing import Any, Final
 
+from .. import build_info, table
 from ..errors import CodeObjectMismatch, ExtensionMismatch, PackageFileMissing, PackageFileUnexpected, TableMismatch, VersionLabelMismatch
 from ..table import Table
 from . import elf, labels, table_check
@@ -20,18 +20,8 @@ from .report import Finding, finding
 
 DISTRIBUTION: Final = "aiter-mla-aot"
 BUILD_INFO: Final = f"{PACKAGE}/build_info.json"
-BUILD_INFO_SCHEMA: Final = 1
 EXTENSION: Final = f"{PACKAGE}/_native.abi3.so"
 NEEDED: Final = (f"{PACKAGE}/__init__.py", BUILD_INFO, EXTENSION)
-_ARCH: Final = re.compile(r"gfx[0-9a-f]{3,5}")
-_TEXTS: Final = {
-    "version": re.compile(r"[0-9a-z.+]+"),
-    "source_date": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"),
-    "lock_sha256": re.compile(r"[0-9a-f]{64}"),
-    "provider name": re.compile(r"[A-Za-z0-9._-]+"),
-    "provider version": re.compile(r"[A-Za-z0-9.+_-]*"),
-    "provider sha256": re.compile(r"([0-9a-f]{64})?"),
-}
 
 
 @dataclass(slots=True)
@@ -54,6 +44,7 @@ class Content:
         metadata = self._metadata()
         info = self._build_info()
         self._check_version(metadata, info)
+        self._check_index()
         self._check_tables()
         for arch in self.archs:
             self._check_objects(arch)
@@ -77,7 +68,7 @@ class Content:
         info = self._json(BUILD_INFO)
         if info is None:
             return {}
-        wrong = build_info_fault(info)
+        wrong = build_info.fault(info)
         if wrong:
             self.add(TableMismatch, BUILD_INFO, *wrong, "the file is not a build record of the schema this package reads")
             return {}
@@ -95,6 +86,13 @@ class Content:
             stated = (info["archs"], info["known_archs"], info["provider"]["name"], info["lock_sha256"])
             for expected, found in labels.contradictions(self.version, *stated):
                 self.add(VersionLabelMismatch, BUILD_INFO, expected, found, "the version label does not say what the package holds")
+
+    def _check_index(self) -> None:
+        path = f"{PACKAGE}/tables/{table.INDEX}"
+        index = self._json(path)
+        hashes = {arch: hashlib.sha256(self.files.get(f"{PACKAGE}/tables/{arch}.json", b"")).hexdigest() for arch in self.archs}
+        if index is not None and index != {"schema": table.SCHEMA, "tables": hashes}:
+            self.add(TableMismatch, path, hashes, index.get("tables"), "the index is not that of the tables")
 
     def _check_tables(self) -> None:
         for arch in self.archs:
@@ -136,7 +134,7 @@ class Content:
                 self.objects[arch] += 1
 
     def _check_strays(self) -> None:
-        named = {f"{PACKAGE}/tables/{arch}.json" for arch in self.archs}
+        named = {f"{PACKAGE}/tables/{name}" for name in (table.INDEX, *(f"{arch}.json" for arch in self.archs))}
         for arch, parsed in self.tables.items():
             named |= {f"{PACKAGE}/kernels/{arch}/{kernel.file}" for kernel in parsed.kernels if kernel.shipped}
         unread = tuple(f"{PACKAGE}/kernels/{arch}/" for arch in self.archs if arch not in self.tables)
@@ -151,6 +149,10 @@ class Content:
         if binary[:7] != elf.ELF64_LITTLE:
             self.add(ExtensionMismatch, EXTENSION, "a 64-bit ELF library", binary[:7].hex(), "the extension is no library")
         for arch, parsed in self.tables.items():
+            digest = hashlib.sha256(self.files[f"{PACKAGE}/tables/{arch}.json"])
+            if digest.digest() not in binary:
+                text = "the extension was compiled for another table"
+                self.add(ExtensionMismatch, EXTENSION, f"the hash of tables/{arch}.json, {digest.hexdigest()}", "no such hash", text)
             shipped = {kernel.sha256 for kernel in parsed.kernels if kernel.shipped}
             for kernel in parsed.kernels:
                 compiled_in = bytes.fromhex(kernel.sha256) in binary
@@ -182,21 +184,3 @@ class Content:
             self.add(TableMismatch, path, "a JSON object", type(data).__name__, "the file cannot be read")
             return None
         return data
-
-
-def build_info_fault(info: Mapping[str, Any]) -> tuple[str, str] | None:
-    """(expected, found) for the first field of a decoded ``build_info.json`` that this package cannot use."""
-    if info.get("schema") != BUILD_INFO_SCHEMA or isinstance(info["schema"], bool):
-        return f"schema {BUILD_INFO_SCHEMA}", f"schema {info.get('schema')!r}"
-    for name in ("archs", "known_archs"):
-        archs = info.get(name)
-        if not isinstance(archs, list) or not archs or archs != sorted(set(map(str, archs))) or not all(map(_ARCH.fullmatch, archs)):
-            return f"{name}: a sorted list of gfx names", repr(archs)
-    if not set(info["archs"]) <= set(info["known_archs"]):
-        return "archs among known_archs", repr(info["archs"])
-    provider = info.get("provider")
-    values = dict(info) | {f"provider {name}": value for name, value in (provider.items() if isinstance(provider, dict) else ())}
-    for name, pattern in _TEXTS.items():
-        if not isinstance(values.get(name), str) or not pattern.fullmatch(values[name]):
-            return f"{name}: a text like {pattern.pattern}", repr(values.get(name))
-    return None

@@ -62,7 +62,7 @@ def verify(package: Path) -> VerifyReport:
 
 def _check_loaded(archs: Sequence[str], tables: Mapping[str, Table]) -> list[Finding]:
     try:
-        rows = native.load().table()["kernels"]
+        loaded_table = native.load().table()
     except (NativeAbiMismatch, PackageFileMissing) as error:
         return [
             finding(
@@ -73,6 +73,7 @@ def _check_loaded(archs: Sequence[str], tables: Mapping[str, Table]) -> list[Fin
                 "the extension cannot be used",
             )
         ]
+    rows = loaded_table["kernels"]
     loaded = sorted((row["arch"], row["file"], row["sha256"]) for row in rows if row["arch"] in tables or row["arch"] not in archs)
     named = sorted((arch, row.file, row.sha256) for arch, data in tables.items() for row in data.kernels if row.shipped)
     if loaded != named:

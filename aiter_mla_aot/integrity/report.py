@@ -18,6 +18,7 @@ from ..errors import (
     VersionLabelMismatch,
     WheelInvalid,
 )
+from ..files import REINSTALL
 
 _KINDS: Final = {
     kind.code: kind
@@ -33,7 +34,6 @@ _KINDS: Final = {
         ExtensionMismatch,
     )
 }
-REINSTALL: Final = "install the package again from a wheel whose hash is known to be right"
 
 
 @dataclass(frozen=True, slots=True)

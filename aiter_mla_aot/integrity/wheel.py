@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,10 @@ _FILE_NAME: Final = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-(?P<python>[
 def read_wheel(path: Path) -> tuple[dict[str, bytes], list[Finding]]:
     """The files of a wheel by name, and what is wrong with the archive."""
     try:
-        size = path.stat().st_size
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return {}, [finding(WheelInvalid, path.name, "a regular file", stat.filemode(status.st_mode), "the path is no wheel file")]
+        size = status.st_size
         if size > archive.MAX_ARCHIVE_BYTES:
             return {}, [
                 finding(

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from aiter_mla_aot.table import INDEX
 from build_tools.build_graph import extension, layout
 from build_tools.build_graph.graph import Step
 from build_tools.build_graph.imports import sources
@@ -32,7 +33,7 @@ def steps(root: Path, settings: Settings) -> tuple[Step, ...]:
     locks = tuple(f"hsa/{arch}/lock.toml" for arch in settings.archs)
     source = str(settings.aiter_source) if settings.aiter_source else None
     header = f"{where.generated}/{extension.GENERATED_HEADER}"
-    tables = {f"{where.generated}/tables/{arch}.json": f"tables/{arch}.json" for arch in settings.archs}
+    tables = {f"{where.generated}/tables/{name}": f"tables/{name}" for name in (INDEX, *(f"{arch}.json" for arch in settings.archs))}
     checked = tuple(f"{where.base}/checked/{arch}.json" for arch in settings.archs)
 
     found = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -49,7 +51,12 @@ def read(data: bytes, name: str, known: Sequence[Target] | None = None) -> CodeO
 def read_file(path: Path, known: Sequence[Target] | None = None) -> CodeObject:
     """Read the code object in a file, of which no more than the limit is taken into memory."""
     try:
-        with path.open("rb") as stream:
+        # Without O_NONBLOCK a FIFO would block for ever.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise ObjectUnreadable(
+                    str(path), "the path is no regular file", cause="a code object is a file", remedy="give the path of a file"
+                )
             data = stream.read(limits.FILE_BYTES + 1)
     except OSError as error:
         raise ObjectUnreadable(str(path), "the file cannot be read", cause=str(error), remedy="give the path of a readable file") from error

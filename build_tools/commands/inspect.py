@@ -31,7 +31,7 @@ def describe(obj: CodeObject) -> str:
     """The object as text."""
     rocm = f", needs ROCm {obj.minimum_rocm}" if obj.minimum_rocm else ""
     lines = [
-        obj.name,
+        ascii(obj.name)[1:-1],
         f"  sha256       {obj.sha256}",
         f"  bytes        {obj.size}",
         f"  target       {obj.target_id} (e_flags {obj.e_flags:#x}: xnack {obj.xnack}, sramecc {obj.sramecc})",

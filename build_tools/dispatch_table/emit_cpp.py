@@ -9,8 +9,8 @@ from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.table import AXES, REFUSAL
 
 
-def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
-    """``dispatch_table.hpp`` for the tables of some archs. Its structures are declared in ``csrc/dispatch/table_types.hpp``."""
+def header(tables: Mapping[str, Mapping[str, Any]], digests: Mapping[str, str]) -> str:
+    """``dispatch_table.hpp`` for the tables of some archs, whose SHA-256 are ``digests``. Types: ``csrc/dispatch/table_types.hpp``."""
     kernels: list[str] = []
     plans: list[str] = []
     refusals = sorted(REFUSAL_TEXT)
@@ -38,7 +38,9 @@ def header(tables: Mapping[str, Mapping[str, Any]]) -> str:
             else:
                 nodes.append(REFUSAL + refusals.index(data["refusals"][entry - REFUSAL]))
         device = data["device"]
-        archs.append(f'{{"{arch}", {device["mach"]:#x}, Fp8::{device["fp8"]}, {diagram["root"] + first_node}}}')
+        archs.append(
+            f'{{"{arch}", {device["mach"]:#x}, Fp8::{device["fp8"]}, {diagram["root"] + first_node}, {{{_bytes(digests[arch])}}}}}'
+        )
     parts = [
         "// Generated from hsa/ by build_tools; never edited.",
         "#pragma once",
@@ -64,12 +66,23 @@ def leaf_places(root: int, nodes: list[int]) -> set[int]:
 
 def _kernel_row(arch: int, row: Mapping[str, Any]) -> str:
     claim = row["claim"] or {"heads": 0, "tokens": 0}
-    digest = ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(row["sha256"]))
-    return (
-        f'{{"{row["file"]}", "{row["symbol"]}", {{{digest}}}, {arch}, Recipe::{row["recipe"]}, {row["kernarg_segment_size"]}, '
-        f"{row['last_arg_end']}, {row['lds_bytes']}, {row['max_workgroup']}, {row['code_object_version']}, {claim['heads']}, "
-        f"{claim['tokens']}, {row['sub_q'] or 0}, {row['bytes']}}}"
+    values = (
+        f'"{row["file"]}"',
+        f'"{row["symbol"]}"',
+        f"{{{_bytes(row['sha256'])}}}",
+        arch,
+        f"Recipe::{row['recipe']}",
+        *(row[name] for name in ("kernarg_segment_size", "last_arg_end", "lds_bytes", "max_workgroup", "code_object_version")),
+        claim["heads"],
+        claim["tokens"],
+        row["sub_q"] or 0,
+        row["bytes"],
     )
+    return f"{{{', '.join(map(str, values))}}}"
+
+
+def _bytes(digest: str) -> str:
+    return ", ".join(f"0x{byte:02x}" for byte in bytes.fromhex(digest))
 
 
 def _array(kind: str, name: str, items: list[str], per_line: int = 1) -> str:

@@ -7,17 +7,18 @@ from itertools import groupby
 from typing import Any
 
 from aiter_mla_aot import table
-from aiter_mla_aot.problem import DTYPE_PAIRS, MAX_HEADS, MAX_Q_LEN, MODES, Problem
+from aiter_mla_aot.problem import DTYPE_PAIRS, MAX_HEADS, MAX_Q_LEN, MODES, PAGE_SIZES, Problem
 from aiter_mla_aot.rules import layout
 
-Cell = tuple[tuple[int, ...], tuple[int, ...], str, str]
-"""Heads, query lengths, route and kernel."""
+Cell = tuple[int, tuple[int, ...], tuple[int, ...], str, str]
+"""Page size, heads, query lengths, route and kernel."""
 
 _HEAD = """# Support matrix
 
 Written by `python3 -m build_tools coverage` from the dispatch tables; do not edit. Plans carry `evidence: none`: no kernel here has been
-run by this project's own proof yet. The rows below are for page size 1, uniform query lengths, one request list for all tokens, no LSE, no
-context parallelism and up to 4 GiB of KV; `aiter-mla-aot explain` answers for everything else. A refused problem has no row.
+run by this project's own proof yet. The rows below are for uniform query lengths, one KV list for all tokens of a request, no LSE, no context
+parallelism and up to 4 GiB of KV; `aiter-mla-aot explain` answers for everything else. A refused problem has no row. The counts are over
+the whole domain, of which most is refused for its page size alone: eight of nine page sizes are served by few kernels.
 """
 
 
@@ -30,7 +31,9 @@ def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
             counts = data["counts"][catalog]
             served = sum(sum(routes.values()) for routes in counts["served"].values())
             parts.append(f"## {arch}, catalog `{catalog}` ({what})\n\n{served:,} of {counts['total']:,} problems are served.\n")
-            parts.append("| mode | q / KV dtype | heads | q length | mask | route | kernel |\n| --- | --- | --- | --- | --- | --- | --- |")
+            parts.append(
+                "| mode | q / KV dtype | page size | heads | q length | mask | route | kernel |\n| --- | --- | --- | --- | --- | --- | --- | --- |"
+            )
             parts.append("\n".join(_rows(parsed, catalog)) + "\n")
     return "\n".join(parts)
 
@@ -38,19 +41,22 @@ def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
 def _rows(data: table.Table, catalog: str) -> Iterator[str]:
     for mode in MODES:
         for q_dtype, kv_dtype in DTYPE_PAIRS:
-            causal, full = (_cells(data, catalog, mode, q_dtype, kv_dtype, mask) for mask in (True, False))
+            causal, full = (
+                [cell for page_size in PAGE_SIZES for cell in _cells(data, catalog, mode, q_dtype, kv_dtype, page_size, mask)]
+                for mask in (True, False)
+            )
             for cell in dict.fromkeys(causal + full):
                 mask = "both" if cell in causal and cell in full else "causal" if cell in causal else "full"
-                heads, q_lens, route, kernel = cell
-                yield f"| {mode} | {q_dtype} / {kv_dtype} | {ranges(heads)} | {ranges(q_lens)} | {mask} | {route} | `{kernel}` |"
+                page_size, heads, q_lens, route, kernel = cell
+                yield f"| {mode} | {q_dtype} / {kv_dtype} | {page_size} | {ranges(heads)} | {ranges(q_lens)} | {mask} | {route} | `{kernel}` |"
 
 
-def _cells(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: str, causal: bool) -> list[Cell]:
+def _cells(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: str, page_size: int, causal: bool) -> list[Cell]:
     """Heads and query lengths that have one route and kernel, as the largest rectangles of equal query lengths."""
     found: dict[tuple[str, str], dict[int, list[int]]] = {}
     for heads in range(1, MAX_HEADS + 1):
         for q_len in range(1, MAX_Q_LEN + 1):
-            leaf = data.catalogs[catalog].leaf(Problem(data.arch, mode, q_dtype, kv_dtype, heads, q_len, 1, causal=causal))
+            leaf = data.catalogs[catalog].leaf(Problem(data.arch, mode, q_dtype, kv_dtype, heads, q_len, page_size, causal=causal))
             kernel = data.kernels[data.plans[leaf][0]] if leaf < table.REFUSAL else None
             if kernel is not None and kernel.claim is not None:
                 route = layout(kernel.claim, heads, q_len, data.plans[leaf][1]).route
@@ -60,7 +66,7 @@ def _cells(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: s
         by_q_lens: dict[tuple[int, ...], list[int]] = {}
         for heads, q_lens in by_heads.items():
             by_q_lens.setdefault(tuple(q_lens), []).append(heads)
-        cells += [(tuple(heads_of), q_lens_of, route, name) for q_lens_of, heads_of in by_q_lens.items()]
+        cells += [(page_size, tuple(heads_of), q_lens_of, route, name) for q_lens_of, heads_of in by_q_lens.items()]
     return cells
 
 

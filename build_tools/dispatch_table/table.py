@@ -5,6 +5,7 @@ Each arch is closed on its own, so neither the order nor the number of archs cha
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from aiter_mla_aot.table import CATALOGS, REFUSAL, SCHEMA
+from aiter_mla_aot.table import CATALOGS, INDEX, REFUSAL, SCHEMA
 from build_tools.data import catalog
 from build_tools.dispatch_table import emit_cpp
 from build_tools.dispatch_table.closure import Candidate, Closure, Leaf, close
@@ -26,7 +27,7 @@ MINIMUM_ROCM: Final = {6: "6.3"}
 
 
 def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path | None = None) -> None:
-    """Write ``out_dir/tables/<arch>.json`` for each arch and ``out_dir/dispatch_table.hpp`` for all.
+    """Write ``out_dir/tables/<arch>.json`` for each arch, their index, and ``out_dir/dispatch_table.hpp`` for all.
 
     locks: a directory of ``<arch>/lock.toml`` other than ``hsa``. Raises ``DataError`` and its kinds.
     """
@@ -36,9 +37,12 @@ def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path
         loaded = catalog.load(hsa, arch, lock=lock)
         tables[arch] = table(loaded)
         check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], loaded.provider_sha256)
-    for arch, data in tables.items():
-        replace_text(out_dir / "tables" / f"{arch}.json", json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n")
-    replace_text(out_dir / "dispatch_table.hpp", emit_cpp.header(tables))
+    texts = {arch: json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n" for arch, data in tables.items()}
+    digests = {arch: hashlib.sha256(text.encode()).hexdigest() for arch, text in texts.items()}
+    for arch, text in texts.items():
+        replace_text(out_dir / "tables" / f"{arch}.json", text)
+    replace_text(out_dir / "tables" / INDEX, json.dumps({"schema": SCHEMA, "tables": digests}) + "\n")
+    replace_text(out_dir / "dispatch_table.hpp", emit_cpp.header(tables, digests))
 
 
 def table(data: catalog.ArchCatalog) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import stat
 import zipfile
 import zlib
@@ -16,6 +17,8 @@ from build_tools.providers.view import MAX_LICENCE_BYTES, MAX_OBJECT_BYTES, OBJE
 MAX_MEMBERS: Final = 200_000
 _DAMAGE: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, UnicodeDecodeError, ValueError)
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "licenses/LICENSE")
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._+!-]{1,64}")
 
 
 class ArchiveSource:
@@ -50,7 +53,7 @@ class ArchiveSource:
             if len(path.parts) == 2 and path.parts[0].endswith(".dist-info") and path.name == "METADATA":
                 header = self._read(name, MAX_LICENCE_BYTES).decode("utf-8", "replace").split("\n\n")[0]
                 fields = dict(line.partition(": ")[::2] for line in header.splitlines())
-                return Provider(fields.get("Name", "unknown"), fields.get("Version", "unknown"), "wheel", digest)
+                return Provider(_plain(fields.get("Name")), _plain(fields.get("Version")), "wheel", digest)
         return Provider("aiter", "unknown", "archive", digest)
 
     def archs(self) -> tuple[str, ...]:
@@ -128,3 +131,8 @@ class ArchiveSource:
 
     def _unsafe(self, what: str, cause: str) -> SourceUnsafe:
         return SourceUnsafe(f"{self._path}: {what} is refused", cause=cause, remedy="use an archive as AMD publishes it")
+
+
+def _plain(text: str | None) -> str:
+    """Text of a wheel's metadata as a lock may hold it: what is no plain name or version is unknown."""
+    return text if text is not None and _PLAIN.fullmatch(text) else "unknown"

@@ -14,7 +14,7 @@ from build_tools.providers.view import MAX_LICENCE_BYTES, MAX_OBJECT_BYTES, OBJE
 
 _REMEDY: Final = "give an AITER checkout (hsa/<arch>/mla), an installed aiter_meta, or a wheel"
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "licenses/LICENSE")
-_DIST_INFO: Final = re.compile(r"(amd_aiter|aiter)-([^-]+)\.dist-info")
+_DIST_INFO: Final = re.compile(r"(amd_aiter|aiter)-([A-Za-z0-9.+_!]+)\.dist-info")
 
 
 class FolderSource:
@@ -25,6 +25,9 @@ class FolderSource:
         self._objects: dict[str, tuple[str, ...]] = {}
         try:
             for folder in sorted((self._base / "hsa").glob("gfx*/mla")):
+                for part in (folder, folder.parent, folder.parent.parent):
+                    if part.is_symlink():
+                        raise SourceUnsafe(f"{part} is refused", cause="it is a symbolic link", remedy="give a source with real folders")
                 self._objects[folder.parent.name] = self._names(folder)
         except OSError as error:
             raise self._unreadable(self._base, error) from error

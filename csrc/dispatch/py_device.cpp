@@ -25,7 +25,13 @@ bool to_device(PyObject* module, PyObject* object, int& device) {
     if (!to_int(module, object, "device", wide)) {
         return false;
     }
-    device = wide < 0 || wide > INT32_MAX ? -1 : static_cast<int>(wide);
+    if (wide < 0 || wide > INT32_MAX) {
+        char got[24];
+        snprintf(got, sizeof(got), "%lld", static_cast<long long>(wide));
+        raise_argument(module, "device", "an index of a device", got);
+        return false;
+    }
+    device = static_cast<int>(wide);
     return true;
 }
 

@@ -42,7 +42,7 @@ bool to_arch(PyObject* module, PyObject* object, std::int32_t& arch) {
     }
     const std::size_t digits = std::strncmp(text, "gfx", 3) == 0 ? std::strspn(text + 3, "0123456789abcdef") : 0;
     if (digits < 3 || digits > 5 || text[3 + digits] != '\0') {
-        raise_field(module, "arch", "a gfx name such as gfx942 or gfx950", text);
+        raise_field(module, "arch", "a gfx name such as gfx942 or gfx950, without what follows a colon", text);
         return false;
     }
     arch = arch_number(text);
@@ -97,7 +97,8 @@ PyObject* arch_dict(const amla::table::ArchRow& row) {
     const char* fp8 = row.fp8 == amla::table::Fp8::e4m3fnuz ? "e4m3fnuz" : "e4m3fn";
     const bool filled = result && put(result.get(), "name", PyUnicode_FromString(row.name)) &&
                         put(result.get(), "mach", PyLong_FromLongLong(row.mach)) && put(result.get(), "fp8", PyUnicode_FromString(fp8)) &&
-                        put(result.get(), "root", PyLong_FromLongLong(row.root));
+                        put(result.get(), "root", PyLong_FromLongLong(row.root)) &&
+                        put(result.get(), "table_sha256", PyUnicode_FromString(amla::to_text(row.table_sha256).text));
     return filled ? result.release() : nullptr;
 }
 

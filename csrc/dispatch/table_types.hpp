@@ -13,7 +13,8 @@ struct ArchRow {
     const char* name;
     std::uint8_t mach; // EF_AMDGPU_MACH of its objects
     Fp8 fp8;
-    std::int32_t root; // of its decision diagram in kNodes
+    std::int32_t root;             // of its decision diagram in kNodes
+    std::uint8_t table_sha256[32]; // of the JSON table that says the same
 };
 
 enum class Mode : std::uint8_t { persistent = 0, split = 1 };

@@ -93,7 +93,7 @@ class Diagram:
 
 def header(kernels: Sequence[Kernel], plans: Sequence[Plan], nodes: Sequence[int], roots: Mapping[str, int]) -> str:
     """The text of the header; ``roots`` has the root of every arch of the wheel. Every kernel is of one of these archs."""
-    archs = ", ".join(f'{{"{arch}", {ARCHS[arch]}, {root}}}' for arch, root in roots.items())
+    archs = ", ".join(f'{{"{arch}", {ARCHS[arch]}, {root}, {{}}}}' for arch, root in roots.items())
     rows = ",\n".join(kernel.row(list(roots).index(kernel.arch)) for kernel in kernels)
     planned = ", ".join(f"{{{plan.kernel}, {plan.single}}}" for plan in plans)
     refusals = ", ".join(f'"{code}"' for code in REFUSALS)

@@ -63,12 +63,13 @@ class Explanation:
         nearest = None
         if self.nearest is not None:
             other, same = self.nearest.problem.to_json(), self.problem.to_json()
+            change = {name: value for name, value in other.items() if value != same[name]}
             nearest = {
-                "change": {name: value for name, value in other.items() if value != same[name]},
+                "change": change,
                 "kernel": self.nearest.kernel.name,
                 "route": self.nearest.route,
+                "same_result": change.keys() <= SAME_RESULT,
             }
-            nearest["same_result"] = nearest["change"].keys() <= SAME_RESULT
         elsewhere = None
         if self.elsewhere is not None:
             elsewhere = {name: self.elsewhere.to_json()[name] for name in ("kernel", "object", "sha256", "route")}

@@ -13,12 +13,14 @@ from aiter_mla_aot.rules import layout
 Cell = tuple[int, tuple[int, ...], tuple[int, ...], str, str]
 """Page size, heads, query lengths, route and kernel."""
 
+_COLUMNS = "| mode | q / KV dtype | page size | heads | q length | mask | route | kernel |\n" + "| --- " * 8 + "|"
+
 _HEAD = """# Support matrix
 
 Written by `python3 -m build_tools coverage` from the dispatch tables; do not edit. Plans carry `evidence: none`: no kernel here has been
-run by this project's own proof yet. The rows below are for uniform query lengths, one KV list for all tokens of a request, no LSE, no context
-parallelism and up to 4 GiB of KV; `aiter-mla-aot explain` answers for everything else. A refused problem has no row. The counts are over
-the whole domain, of which most is refused for its page size alone: eight of nine page sizes are served by few kernels.
+run by this project's own proof yet. The rows below are for uniform query lengths, one KV list for all tokens of a request, no LSE,
+no context parallelism and up to 4 GiB of KV; `aiter-mla-aot explain` answers for everything else. A refused problem has no row. The counts are
+over the whole domain, of which most is refused for its page size alone: eight of nine page sizes are served by few kernels.
 """
 
 
@@ -31,9 +33,7 @@ def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
             counts = data["counts"][catalog]
             served = sum(sum(routes.values()) for routes in counts["served"].values())
             parts.append(f"## {arch}, catalog `{catalog}` ({what})\n\n{served:,} of {counts['total']:,} problems are served.\n")
-            parts.append(
-                "| mode | q / KV dtype | page size | heads | q length | mask | route | kernel |\n| --- | --- | --- | --- | --- | --- | --- | --- |"
-            )
+            parts.append(_COLUMNS)
             parts.append("\n".join(_rows(parsed, catalog)) + "\n")
     return "\n".join(parts)
 
@@ -48,7 +48,8 @@ def _rows(data: table.Table, catalog: str) -> Iterator[str]:
             for cell in dict.fromkeys(causal + full):
                 mask = "both" if cell in causal and cell in full else "causal" if cell in causal else "full"
                 page_size, heads, q_lens, route, kernel = cell
-                yield f"| {mode} | {q_dtype} / {kv_dtype} | {page_size} | {ranges(heads)} | {ranges(q_lens)} | {mask} | {route} | `{kernel}` |"
+                values = (mode, f"{q_dtype} / {kv_dtype}", page_size, ranges(heads), ranges(q_lens), mask, route, f"`{kernel}`")
+                yield f"| {' | '.join(map(str, values))} |"
 
 
 def _cells(data: table.Table, catalog: str, mode: str, q_dtype: str, kv_dtype: str, page_size: int, causal: bool) -> list[Cell]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from . import table
-from .errors import Refused
+from .errors import InvalidProblem, Refused
 from .problem import DTYPE_PAIRS, Problem
 from .rules import Layout, layout
 
@@ -107,8 +107,12 @@ def resolve(problem: Problem, catalog: str = "shipped") -> Plan | Refusal:
     """The one answer to a problem.
 
     catalog: ``shipped`` for the kernels this wheel holds, ``full`` for every published object that is catalogued.
-    Raises ``PackageFileMissing`` or ``PackageFileDamaged`` if the arch's table cannot be read.
+    Raises ``InvalidProblem`` for another catalog, and ``PackageFileMissing`` or ``PackageFileDamaged`` if the arch's table cannot be read.
     """
+    if catalog not in table.CATALOGS:
+        raise InvalidProblem(
+            f"catalog is {ascii(catalog):.80}", cause="there is no such catalog", remedy=f"use {' or '.join(table.CATALOGS)}"
+        )
     code = refused_at_sight(problem)
     if code:
         return Refusal(problem, code)

@@ -45,7 +45,7 @@ class InvalidProblem(MlaError):
 
 
 class Refused(MlaError):
-    """No kernel of this wheel may serve the problem; ``refusal`` says why (see ``dispatch.Refusal``)."""
+    """No kernel of this wheel may serve the problem; the fact names the refusal code (see ``dispatch.REFUSAL_TEXT``)."""
 
     code = "MLA102"
     exit_code = 3

@@ -22,7 +22,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "lock": ("build", "write the lock files of an AITER source"),
     "verify": ("build", "check a wheel file"),
     "diff": ("build", "compare two wheels"),
-    "reproduce": ("build", "build twice under different conditions and compare the bytes"),
+    "reproduce": ("build", "build three times under different conditions and compare the bytes"),
     "coverage": ("build", "count the served problems; write the kept counts and the support matrix"),
     "inspect": ("build", "print what a code object says of itself"),
     "bootstrap": ("", "make the private environment .env/"),

@@ -93,7 +93,7 @@ class NetworkUnavailable(BootstrapFailed):
     code = "MLA564"
 
 
-class HashMismatch(BootstrapFailed):
+class DownloadHashMismatch(BootstrapFailed):
     """A downloaded file is not the file of the lock."""
 
     code = "MLA565"

@@ -151,8 +151,8 @@ class Wheel:
             f"Metadata-Version: 2.4\nName: aiter-mla-aot\nVersion: {version}\nLicense-Expression: MIT\nRequires-Python: >=3.10\n"
         )
 
-    def contents(self) -> dict[str, bytes]:
-        """Every file with RECORD last, as it goes into the archive."""
+    def package_files(self) -> dict[str, bytes]:
+        """The files with the tables, and the extension compiled for them unless a test has put another in its place."""
         files = dict(self.files)
         tables = {arch: json.dumps(table).encode() for arch, table in self.tables.items()}
         for arch, table in tables.items():
@@ -161,6 +161,11 @@ class Wheel:
         files["aiter_mla_aot/tables/index.json"] = json.dumps(index).encode()
         if files.get(NATIVE) == self.extension:
             files[NATIVE] += b"".join(hashlib.sha256(table).digest() for table in tables.values())
+        return files
+
+    def contents(self) -> dict[str, bytes]:
+        """Every file with RECORD last, as it goes into the archive."""
+        files = self.package_files()
         files["aiter_mla_aot/build_info.json"] = json.dumps(self.build_info).encode()
         files[f"{self.dist_info}/METADATA"] = self.metadata.encode()
         files[f"{self.dist_info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: {TAG}\n".encode()

@@ -48,7 +48,7 @@ def table(ended: list[Ended]) -> str:
     width = max((len(tier.name) for tier in ended), default=0)
     rows = [f"  {tier.name:{width}}  {tier.outcome.value:7}  {tier.seconds:7.1f} s  {tier.why}".rstrip() for tier in ended]
     counted = {outcome: sum(tier.outcome is outcome for tier in ended) for outcome in Outcome}
-    rows.append(f"tiers: {counted[Outcome.PASSED]} passed, {counted[Outcome.FAILED]} failed, {counted[Outcome.NOT_RUN]} skipped")
+    rows.append(f"tiers: {counted[Outcome.PASSED]} passed, {counted[Outcome.FAILED]} failed, {counted[Outcome.NOT_RUN]} not run")
     return "\n".join(rows)
 
 

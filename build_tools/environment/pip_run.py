@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from build_tools.environment import pip_settings
-from build_tools.errors import BootstrapFailed, DiskFull, HashMismatch, NetworkUnavailable, NotWritable
+from build_tools.errors import BootstrapFailed, DiskFull, DownloadHashMismatch, NetworkUnavailable, NotWritable
 
 _PROGRESS: Final = ("Downloading ", "Installing collected packages", "Successfully installed")
 _TAIL: Final = 15
@@ -20,7 +20,7 @@ _FAILURES: Final[tuple[tuple[tuple[str, ...], type[BootstrapFailed], str], ...]]
     (("Read-only file system", "Permission denied"), NotWritable, "use a source tree that you may write to"),
     (
         ("DO NOT MATCH THE HASHES",),
-        HashMismatch,
+        DownloadHashMismatch,
         "the index served another file than the lock names: check the index or mirror that pip is set to use",
     ),
     (

@@ -1,1 +1,1 @@
-"""Wheels: packing, bill of materials, trying, checking, comparing, building twice."""
+"""Wheels: packing, bill of materials, trying, checking, comparing, building again."""

@@ -19,7 +19,7 @@ import pytest
 import tomllib
 
 from build_tools.environment import bootstrap, pip_run, pip_settings
-from build_tools.errors import BootstrapFailed, DiskFull, HashMismatch, NetworkUnavailable, NotWritable, VenvModuleMissing
+from build_tools.errors import BootstrapFailed, DiskFull, DownloadHashMismatch, NetworkUnavailable, NotWritable, VenvModuleMissing
 
 ROOT = Path(__file__).resolve().parents[3]
 PIP = "pip==26.3 \\\n    --hash=sha256:bb \\\n    --hash=sha256:cc\n    # via x\n"
@@ -174,7 +174,7 @@ def test_what_the_file_system_refuses_is_a_typed_error(tmp_path: Path, number: i
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", HashMismatch),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", DownloadHashMismatch),
         (
             "WARNING: Retrying ... NewConnectionError('... [Errno 111] Connection refused')\nERROR: No matching distribution",
             NetworkUnavailable,

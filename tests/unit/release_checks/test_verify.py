@@ -43,7 +43,9 @@ class ReleaseWheel(Wheel):
 
     def contents(self) -> dict[str, bytes]:
         """The files, with a bill of materials of the binaries."""
-        binaries = {name: digest_hex(data) for name, data in self.files.items() if name.endswith((".co", ".so"))} | self.bom_changes
+        binaries = {
+            name: digest_hex(data) for name, data in self.package_files().items() if name.endswith((".co", ".so"))
+        } | self.bom_changes
         components = [
             {"type": "file", "name": name, "hashes": [{"alg": "SHA-256", "content": value}]} for name, value in binaries.items() if value
         ]

@@ -13,10 +13,10 @@ constexpr std::uint32_t kFloat32[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf80
 constexpr std::uint64_t kFloat64[] = {0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x4000000000000000,
                                       0xc000000000000000, 0x4010000000000000, 0xc010000000000000, 0x3fc45f306dc9c882};
 
-/// An inline float has the width of its operand; for integers of 16 bits that is 32, of which they take the low half.
+/// An inline float has the width of its operand, integer or not; a packed integer takes it as 32 bits.
 std::uint64_t inline_float(unsigned index, Type type) {
     switch (type) {
-    case Type::f16: case Type::pk_f16:
+    case Type::b16: case Type::i16: case Type::u16: case Type::f16: case Type::pk_f16:
         return kFloat16[index];
     case Type::bf16: case Type::pk_bf16:
         return kBfloat16[index];

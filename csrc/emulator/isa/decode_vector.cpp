@@ -7,6 +7,14 @@ namespace {
 constexpr unsigned kSdwa = 0xf9, kDpp = 0xfa;
 constexpr unsigned kFirstVgpr = 256;
 
+bool is_dpp_control(unsigned control) {
+    const bool counted = control > 0x100 && control < 0x130 && (control & 15) != 0; // row_shl, row_shr, row_ror
+    const bool whole_wave = control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c;
+    const bool mirror_or_broadcast = control >= 0x140 && control <= 0x143;
+    const bool newbcast = control >= 0x150 && control <= 0x15f;
+    return control < 0x100 || counted || whole_wave || mirror_or_broadcast || newbcast;
+}
+
 } // namespace
 
 bool Decoder::vector32() {
@@ -76,6 +84,9 @@ bool Decoder::vector32_dpp() {
              .row_mask = static_cast<std::uint8_t>(bits(w1, 31, 28)),
              .bank_mask = static_cast<std::uint8_t>(bits(w1, 27, 24)),
              .bound_ctrl = bits(w1, 19, 19) != 0};
+    if (!is_dpp_control(i.dpp.control)) {
+        return fail(DecodeFailure::bad_operand);
+    }
     if (info->src[0] == Type::none) {
         return true;
     }
@@ -118,8 +129,9 @@ bool Decoder::vector32_sdwa() {
         (info->format != Format::vop1 && !operand(bits(w0, 16, 9), bits(w1, 31, 31) != 0, info->src[1], i.src[1]))) {
         return false;
     }
-    // A literal would have to follow, and nothing does.
-    return !has_literal || fail(DecodeFailure::bad_operand);
+    // A literal would have to follow, and nothing does; selections stop at dword (6) and preserve (2).
+    const bool reserved = i.sdwa.dst_sel == 7 || i.sdwa.src0_sel == 7 || i.sdwa.src1_sel == 7 || i.sdwa.dst_unused == 3;
+    return (!has_literal && !reserved) || fail(DecodeFailure::bad_operand);
 }
 
 } // namespace emulator

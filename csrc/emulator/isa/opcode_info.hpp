@@ -80,6 +80,7 @@ enum : std::uint32_t {
     two_offsets = 1 << 19,  // DS
     gds_only = 1 << 20,     // DS
     lds_form = 1 << 21,     // can load to LDS (MUBUF), does so (GLOBAL, SCRATCH)
+    whole_dst = 1 << 22,    // SDWA writes all of the destination, whatever dst_sel says
 };
 } // namespace trait
 

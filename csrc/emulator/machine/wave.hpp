@@ -18,6 +18,7 @@ struct Mode {
     std::uint8_t round32 = 0, round16_64 = 0;   // 0 nearest even
     std::uint8_t denorm32 = 0, denorm16_64 = 3; // bit 0: keep input denormals, bit 1: keep output denormals
     bool dx10_clamp = true, ieee = true;
+    bool half_overflow_clamps = false; // FP16_OVFL: overflow of half and fp8 results gives the greatest number
 };
 
 struct alignas(64) Wave {
@@ -31,6 +32,7 @@ struct alignas(64) Wave {
     Arch arch;
     std::uint32_t pc;             // byte offset of the NEXT instruction; executors of branches overwrite it
     std::uint64_t clock;          // issue clock
+    std::uint64_t matrix_free;    // clock at which the matrix core takes the next MFMA
     std::uint16_t id;             // wave number in its workgroup
     Workgroup* group;
     Fault fault;                  // set by an executor; the launch ends after the instruction

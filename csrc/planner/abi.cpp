@@ -18,6 +18,8 @@ extern "C" uint32_t amla_planner_struct_size(uint32_t which) {
         return sizeof(amla_split_request);
     case AMLA_PLANNER_EMPTY_REQUEST:
         return sizeof(amla_empty_request);
+    case AMLA_PLANNER_SPLIT_CHOICE:
+        return sizeof(amla_split_choice);
     default:
         return 0;
     }

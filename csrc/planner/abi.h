@@ -166,7 +166,8 @@ enum {
     AMLA_PLANNER_SCHEDULE_TENSORS = 2,
     AMLA_PLANNER_REDUCE_REQUEST = 3,
     AMLA_PLANNER_SPLIT_REQUEST = 4,
-    AMLA_PLANNER_EMPTY_REQUEST = 5
+    AMLA_PLANNER_EMPTY_REQUEST = 5,
+    AMLA_PLANNER_SPLIT_CHOICE = 6
 };
 
 AMLA_PLANNER_EXPORT uint32_t amla_planner_abi_version(void);
@@ -185,6 +186,20 @@ AMLA_PLANNER_EXPORT int32_t amla_schedule_make(const amla_schedule_request* requ
 
 /* Merges the parts of every tile in the order of reduce_partial_map. */
 AMLA_PLANNER_EXPORT int32_t amla_reduce(const amla_reduce_request* request, amla_planner_error* error);
+
+/* What the number of splits depends on. */
+typedef struct amla_split_choice {
+    int64_t total_keys;  /* of all requests */
+    int32_t batch;       /* requests, 1 or more */
+    int32_t tiles;       /* workgroups that one split of one request takes */
+    int32_t workgroups;  /* that run at a time */
+    int32_t most_splits; /* largest answer */
+    int32_t least_keys;  /* keys of a split, at least */
+    int32_t cost_keys;   /* what starting a split costs, in keys */
+} amla_split_choice;
+
+/* The number of splits of each request that ends earliest if all have the mean length, the smallest of several; 1 or more. */
+AMLA_PLANNER_EXPORT int32_t amla_split_count(const amla_split_choice* choice, int32_t* splits, amla_planner_error* error);
 
 /* Fills num_kv_splits_indptr [batch + 1] for the same number of splits everywhere. */
 AMLA_PLANNER_EXPORT int32_t amla_split_indptr(int32_t batch, int32_t splits, int32_t* num_kv_splits_indptr, amla_planner_error* error);

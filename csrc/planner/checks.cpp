@@ -11,30 +11,12 @@ int32_t fail(amla_planner_error* error, int32_t code, const char* argument, cons
 
 namespace {
 
-struct Range {
-    const char* argument;
-    const char* expected;
-    int64_t got;
-    int64_t low;
-    int64_t high;
-};
-
 constexpr bool power_of_two(int64_t value) {
     return value > 0 && (value & (value - 1)) == 0;
 }
 
 int32_t invalid(amla_planner_error* error, const char* argument, const char* expected, int64_t got, int64_t index = -1) {
     return fail(error, AMLA_PLANNER_INVALID, argument, expected, got, index);
-}
-
-int32_t check_ranges(const Range* ranges, int count, amla_planner_error* error) {
-    for (int i = 0; i < count; ++i) {
-        const Range& r = ranges[i];
-        if (r.got < r.low || r.got > r.high) {
-            return invalid(error, r.argument, r.expected, r.got);
-        }
-    }
-    return AMLA_PLANNER_OK;
 }
 
 /// Folds that have no meaning together.
@@ -60,6 +42,16 @@ int32_t check_folds(const amla_schedule_request& r, amla_planner_error* error) {
 }
 
 } // namespace
+
+int32_t check_ranges(const Range* ranges, int count, amla_planner_error* error) {
+    for (int i = 0; i < count; ++i) {
+        const Range& r = ranges[i];
+        if (r.got < r.low || r.got > r.high) {
+            return invalid(error, r.argument, r.expected, r.got);
+        }
+    }
+    return AMLA_PLANNER_OK;
+}
 
 int32_t check_request(const amla_schedule_request& r, amla_planner_error* error) {
     const Range ranges[] = {

@@ -15,6 +15,17 @@ inline constexpr int64_t kMaxIndex = INT32_MAX;
 /// Fills the error and returns the code.
 int32_t fail(amla_planner_error* error, int32_t code, const char* argument, const char* expected, int64_t got, int64_t index = -1);
 
+/// A number and the bounds it must keep.
+struct Range {
+    const char* argument;
+    const char* expected;
+    int64_t got;
+    int64_t low;
+    int64_t high;
+};
+
+int32_t check_ranges(const Range* ranges, int count, amla_planner_error* error);
+
 int32_t check_request(const amla_schedule_request& request, amla_planner_error* error);
 
 /// Lengths and places of a batch: begins at 0, never decreases, every KV page has 1..page_size keys.

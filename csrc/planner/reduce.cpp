@@ -46,14 +46,6 @@ int32_t check_memory(const amla_reduce_request& r, amla_planner_error* error) {
 }
 
 int32_t check_scalars(const amla_reduce_request& r, amla_planner_error* error) {
-    struct Range {
-        const char* argument;
-        const char* expected;
-        int64_t got;
-        int64_t low;
-        int64_t high;
-    };
-
     const Range ranges[] = {
         {"tiles", "0 or more", r.tiles, 0, kMaxIndex},
         {"partial_rows", "0 or more", r.partial_rows, 0, kMaxIndex},
@@ -63,10 +55,8 @@ int32_t check_scalars(const amla_reduce_request& r, amla_planner_error* error) {
         {"least_parts", "1 or 2", r.least_parts, 1, 2},
         {"heads", "at most those of all head groups", r.output.heads, 1, int64_t{r.kernel_heads} * r.head_groups},
     };
-    for (const Range& range : ranges) {
-        if (range.got < range.low || range.got > range.high) {
-            return fail(error, AMLA_PLANNER_INVALID, range.argument, range.expected, range.got);
-        }
+    if (const int32_t code = check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), error); code != AMLA_PLANNER_OK) {
+        return code;
     }
     return check_output(r.output, error);
 }

@@ -14,16 +14,27 @@ int64_t splits_of(const amla_split_request& r, const Sequence& s) {
     return s.keys > 0 ? least(asked, held) : 0;
 }
 
+int32_t check_choice(const amla_split_choice& c, amla_planner_error* error) {
+    const Range ranges[] = {
+        {"total_keys", "0 or more", c.total_keys, 0, kMaxIndex},
+        {"batch", "1 or more", c.batch, 1, kMaxIndex},
+        {"tiles", "1 to 1024", c.tiles, 1, kMaxTokens},
+        {"workgroups", "1 to 65536", c.workgroups, 1, kMaxWorkgroups},
+        {"most_splits", "1 to 65536", c.most_splits, 1, kMaxWorkgroups},
+        {"least_keys", "1 or more", c.least_keys, 1, kMaxIndex},
+        {"cost_keys", "0 to 65536", c.cost_keys, 0, kMaxWorkgroups},
+    };
+    return check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), error);
+}
+
 int32_t check_split(const amla_split_request& r, amla_planner_error* error) {
-    if (r.batch < 0 || r.batch >= kMaxIndex || r.splits < 1 || r.splits > kMaxWorkgroups) {
-        return fail(error, AMLA_PLANNER_INVALID, r.batch < 0 ? "batch" : "splits", "0 or more requests, 1 to 65536 splits",
-                    r.batch < 0 ? r.batch : r.splits);
-    }
-    if (r.page_size < 1 || r.page_size > kMaxPageSize || r.least_keys < 0) {
-        return fail(error, AMLA_PLANNER_INVALID, "page_size", "1 to 65536, and least_keys 0 or more", r.page_size);
-    }
-    if (r.output.heads > r.kernel_heads || r.kernel_heads > kMaxHeads) {
-        return fail(error, AMLA_PLANNER_INVALID, "heads", "at most the kernel's, which are at most 128", r.output.heads);
+    const Range ranges[] = {
+        {"batch", "0 or more", r.batch, 0, kMaxIndex - 1},          {"splits", "1 to 65536", r.splits, 1, kMaxWorkgroups},
+        {"page_size", "1 to 65536", r.page_size, 1, kMaxPageSize},  {"least_keys", "0 or more", r.least_keys, 0, kMaxIndex},
+        {"kernel_heads", "1 to 128", r.kernel_heads, 1, kMaxHeads}, {"heads", "at most the kernel's", r.output.heads, 1, r.kernel_heads},
+    };
+    if (const int32_t code = check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), error); code != AMLA_PLANNER_OK) {
+        return code;
     }
     int32_t code = check_output(r.output, error);
     code = code == AMLA_PLANNER_OK ? check_index(r.index, r.batch, r.page_size, error) : code;
@@ -51,6 +62,24 @@ int32_t check_split(const amla_split_request& r, amla_planner_error* error) {
 } // namespace
 
 } // namespace planner
+
+extern "C" int32_t amla_split_count(const amla_split_choice* choice, int32_t* splits, amla_planner_error* error) {
+    using namespace planner;
+    const amla_split_choice& c = *choice;
+    if (const int32_t code = check_choice(c, error); code != AMLA_PLANNER_OK) {
+        return code;
+    }
+    const int64_t mean = ceil_div(c.total_keys, c.batch);
+    const int64_t most_splits = most<int64_t>(1, least<int64_t>(c.most_splits, ceil_div(mean, c.least_keys)));
+    int64_t best = INT64_MAX;
+    for (int64_t count = 1; count <= most_splits; ++count) {
+        const int64_t rounds = ceil_div(int64_t{c.batch} * c.tiles * count, c.workgroups);
+        const int64_t time = rounds * (ceil_div(mean, count) + c.cost_keys);
+        *splits = time < best ? static_cast<int32_t>(count) : *splits;
+        best = least(best, time);
+    }
+    return AMLA_PLANNER_OK;
+}
 
 extern "C" int32_t amla_split_indptr(int32_t batch, int32_t splits, int32_t* num_kv_splits_indptr, amla_planner_error* error) {
     using namespace planner;

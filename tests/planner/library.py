@@ -6,6 +6,7 @@ import ctypes
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -96,7 +97,7 @@ class Settings:
         return replace(self, **changes)
 
     def request(self, batch: int) -> structs.ScheduleRequest:
-        names = [name for name, _ in structs.ScheduleRequest._fields_ if name not in {"batch", "reserved"}]
+        names = [entry[0] for entry in structs.ScheduleRequest._fields_ if entry[0] not in {"batch", "reserved"}]
         return structs.ScheduleRequest(batch=batch, **{name: int(getattr(self, name)) for name in names})
 
 
@@ -164,7 +165,9 @@ class Planner:
         self.call("amla_schedule_bounds", ctypes.byref(settings.request(batch)), ctypes.byref(sizes))
         return sizes
 
-    def schedule(self, settings: Settings, batch: Batch, index: structs.IndexTensors | None = None, **lengths: int) -> Schedule:
+    def schedule(
+        self, settings: Settings, batch: Batch, index: structs.IndexTensors | None = None, lengths: Mapping[str, int] | None = None
+    ) -> Schedule:
         """Makes a schedule in tensors of the bounded sizes, or of the given lengths, with guard words behind each."""
         count = len(batch.q_lens)
         sizes = self.bounds(settings, count)
@@ -174,10 +177,12 @@ class Planner:
             "reduce_indptr": sizes.reduce_indptr,
             "reduce_final_map": sizes.reduce_final_rows,
             "reduce_partial_map": sizes.reduce_partial_map,
-        } | lengths
+        } | dict(lengths or {})
         width = {"work_info": 8, "reduce_final_map": 2}
         guarded = {name: np.full(size * width.get(name, 1) + GUARD, CANARY, np.int32) for name, size in wanted.items()}
-        views = {name: whole[:-GUARD].reshape((-1, width[name]) if name in width else -1) for name, whole in guarded.items()}
+        views: dict[str, Any] = {
+            name: whole[:-GUARD].reshape((-1, width[name]) if name in width else -1) for name, whole in guarded.items()
+        }
         made = Schedule(np.zeros(2, np.uint64), **views, partial_rows=sizes.partial_rows, guarded=list(guarded.values()))
         keep = (batch.qo_indptr, batch.kv_indptr, batch.last_page_lens)
         index = index or structs.IndexTensors(*map(address, keep))
@@ -189,7 +194,7 @@ class Planner:
         counts = structs.Counts()
         self.call(
             "amla_schedule_make",
-            *map(ctypes.byref, (settings.request(count), index, tensors, counts)),  # type: ignore[arg-type]
+            *map(ctypes.byref, (settings.request(count), index, tensors, counts)),
         )
         made.items, made.parts, made.blocks, made.workgroups = counts.items, counts.parts, counts.blocks, counts.workgroups
         return made
@@ -274,6 +279,11 @@ class Planner:
             output=merge_output(out, lse, dtype),
         )
         self.call("amla_empty_rows", ctypes.byref(request))
+
+    def split_count(self, **choice: int) -> int:
+        splits = ctypes.c_int32(0)
+        self.call("amla_split_count", ctypes.byref(structs.SplitChoice(**choice)), ctypes.byref(splits))
+        return splits.value
 
     def split_indptr(self, batch: int, splits: int) -> Int32:
         out = np.full(batch + 1, CANARY, np.int32)

@@ -38,7 +38,10 @@ class IndexTensors(ctypes.Structure):
 
 class ScheduleTensors(ctypes.Structure):
     _fields_ = [
-        *((name, P) for name in ("work_metadata", "work_indptr", "work_info_set", "reduce_indptr", "reduce_final_map", "reduce_partial_map")),
+        *(
+            (name, P)
+            for name in ("work_metadata", "work_indptr", "work_info_set", "reduce_indptr", "reduce_final_map", "reduce_partial_map")
+        ),
         *((name, I64) for name in ("work_indptr_size", "work_info_rows", "reduce_indptr_size", "reduce_final_rows", "reduce_partial_size")),
     ]
 
@@ -80,5 +83,12 @@ class EmptyRequest(ctypes.Structure):
     ]
 
 
-BY_NUMBER = (ScheduleRequest, Sizes, ScheduleTensors, ReduceRequest, SplitRequest, EmptyRequest)
+class SplitChoice(ctypes.Structure):
+    _fields_ = [
+        ("total_keys", I64),
+        *((name, I32) for name in ("batch", "tiles", "workgroups", "most_splits", "least_keys", "cost_keys")),
+    ]
+
+
+BY_NUMBER = (ScheduleRequest, Sizes, ScheduleTensors, ReduceRequest, SplitRequest, EmptyRequest, SplitChoice)
 """In the order of the AMLA_PLANNER_* numbers of amla_planner_struct_size."""

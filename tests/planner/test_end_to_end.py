@@ -45,7 +45,7 @@ def check(planner: Planner, wanted: Settings, batch: Batch, seed: int = 0) -> No
         np.testing.assert_allclose(lse, expected_lse, rtol=0, atol=2e-6)
 
 
-@profile(max_examples=300)
+@profile(max_examples=150)
 @given(problem=problems())
 @example(problem=REPORTED)
 def test_any_problem(planner: Planner, problem: tuple[Settings, Batch]) -> None:

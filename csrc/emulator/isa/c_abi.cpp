@@ -5,7 +5,8 @@
 extern "C" {
 
 /// Writes the text of the instruction at `code`, or why there is none, and gives its bytes, or 0. `arch` is 942 or 950.
-__attribute__((visibility("default"))) int emulator_disassemble(const unsigned char* code, std::size_t size, std::uint32_t pc, int arch, char* text, std::size_t capacity) {
+__attribute__((visibility("default"))) int emulator_disassemble(const unsigned char* code, std::size_t size, std::uint32_t pc, int arch,
+                                                                char* text, std::size_t capacity) {
     emulator::Instruction instruction;
     emulator::DecodeError error;
     if (!emulator::decode(code, size, pc, arch == 942 ? emulator::Arch::gfx942 : emulator::Arch::gfx950, instruction, error)) {

@@ -18,7 +18,7 @@ enum class DecodeFailure : std::uint8_t {
 struct DecodeError {
     DecodeFailure failure = DecodeFailure::none;
     std::uint32_t pc = 0;
-    std::uint32_t word = 0;  // the first dword
+    std::uint32_t word = 0;    // the first dword
     Opcode op = Opcode::count; // if that much was known
 };
 
@@ -34,7 +34,8 @@ struct Waitcnt {
 
 constexpr Waitcnt waitcnt_of(std::int32_t imm) {
     const auto bits = static_cast<std::uint32_t>(imm);
-    return {static_cast<std::uint8_t>((bits & 15) | (bits >> 14 & 3) << 4), static_cast<std::uint8_t>(bits >> 4 & 7), static_cast<std::uint8_t>(bits >> 8 & 15)};
+    return {static_cast<std::uint8_t>((bits & 15) | (bits >> 14 & 3) << 4), static_cast<std::uint8_t>(bits >> 4 & 7),
+            static_cast<std::uint8_t>(bits >> 8 & 15)};
 }
 
 } // namespace emulator

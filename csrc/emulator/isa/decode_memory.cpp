@@ -42,7 +42,8 @@ bool Decoder::mubuf() {
     if (info->dst != Type::none && !i.lds && (!atomic || i.sc0) && !vgpr(data, info->dst, acc, i.dst)) {
         return false;
     }
-    if ((address_dwords != 0 && !vgprs(bits(w1, 7, 0), address_dwords, false, i.src[0])) || (info->src[1] != Type::none && !vgpr(data, info->src[1], acc, i.src[3]))) {
+    if ((address_dwords != 0 && !vgprs(bits(w1, 7, 0), address_dwords, false, i.src[0])) ||
+        (info->src[1] != Type::none && !vgpr(data, info->src[1], acc, i.src[3]))) {
         return false;
     }
     constexpr unsigned kLiteral = 255;

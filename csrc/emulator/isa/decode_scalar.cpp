@@ -34,8 +34,15 @@ bool Decoder::sopk() {
         return false;
     }
     switch (i.op) {
-    case Opcode::s_cmpk_eq_u32: case Opcode::s_cmpk_lg_u32: case Opcode::s_cmpk_gt_u32: case Opcode::s_cmpk_ge_u32: case Opcode::s_cmpk_lt_u32:
-    case Opcode::s_cmpk_le_u32: case Opcode::s_getreg_b32: case Opcode::s_setreg_b32: case Opcode::s_setreg_imm32_b32:
+    case Opcode::s_cmpk_eq_u32:
+    case Opcode::s_cmpk_lg_u32:
+    case Opcode::s_cmpk_gt_u32:
+    case Opcode::s_cmpk_ge_u32:
+    case Opcode::s_cmpk_lt_u32:
+    case Opcode::s_cmpk_le_u32:
+    case Opcode::s_getreg_b32:
+    case Opcode::s_setreg_b32:
+    case Opcode::s_setreg_imm32_b32:
         i.imm = static_cast<std::int32_t>(bits(w0, 15, 0));
         break;
     default:
@@ -54,9 +61,17 @@ bool Decoder::sopp() {
     }
     const std::uint32_t imm = bits(w0, 15, 0);
     switch (i.op) {
-    case Opcode::s_branch: case Opcode::s_cbranch_scc0: case Opcode::s_cbranch_scc1: case Opcode::s_cbranch_vccz: case Opcode::s_cbranch_vccnz:
-    case Opcode::s_cbranch_execz: case Opcode::s_cbranch_execnz: case Opcode::s_cbranch_cdbgsys: case Opcode::s_cbranch_cdbguser:
-    case Opcode::s_cbranch_cdbgsys_or_user: case Opcode::s_cbranch_cdbgsys_and_user:
+    case Opcode::s_branch:
+    case Opcode::s_cbranch_scc0:
+    case Opcode::s_cbranch_scc1:
+    case Opcode::s_cbranch_vccz:
+    case Opcode::s_cbranch_vccnz:
+    case Opcode::s_cbranch_execz:
+    case Opcode::s_cbranch_execnz:
+    case Opcode::s_cbranch_cdbgsys:
+    case Opcode::s_cbranch_cdbguser:
+    case Opcode::s_cbranch_cdbgsys_or_user:
+    case Opcode::s_cbranch_cdbgsys_and_user:
         i.imm = sign_extend(imm, 16);
         break;
     default:
@@ -70,7 +85,9 @@ bool Decoder::smem() {
         return false;
     }
     const unsigned data = bits(w0, 12, 6);
-    i.sc0 = bits(w0, 16, 16) != 0;
+    const bool probes = i.op == Opcode::s_atc_probe || i.op == Opcode::s_atc_probe_buffer;
+    const bool discards = i.op == Opcode::s_dcache_discard || i.op == Opcode::s_dcache_discard_x2;
+    i.sc0 = !probes && !discards && bits(w0, 16, 16) != 0;
     const bool atomic = info->dst != Type::none && info->src[1] != Type::none;
     if (info->dst != Type::none && (!atomic || i.sc0) && !sgpr(data, info->dst, i.dst)) {
         return false;
@@ -81,7 +98,7 @@ bool Decoder::smem() {
     if (!sgpr(bits(w0, 5, 0) * 2, info->src[0], i.src[0]) || (info->src[1] != Type::none && !sgpr(data, info->src[1], i.src[2]))) {
         return false;
     }
-    if (i.op == Opcode::s_atc_probe || i.op == Opcode::s_atc_probe_buffer) {
+    if (probes) {
         i.src[2] = {.kind = Operand::Kind::constant, .dwords = 1, .index = 255, .value = data};
     }
     const bool has_offset = bits(w0, 17, 17) != 0, has_register = bits(w0, 14, 14) != 0;
@@ -89,6 +106,7 @@ bool Decoder::smem() {
         i.imm = sign_extend(bits(w1, 20, 0), 21);
     }
     if (has_register) {
+        i.offen = has_offset;
         return sgpr(bits(w1, 31, 25), Type::b32, i.src[1]);
     }
     return has_offset || sgpr(bits(w1, 6, 0), Type::b32, i.src[1]);

@@ -6,12 +6,13 @@ namespace {
 
 constexpr unsigned kSdwa = 0xf9, kDpp = 0xfa;
 constexpr unsigned kFirstVgpr = 256;
+constexpr unsigned kRowNewbcast = 0x150;
 
 bool is_dpp_control(unsigned control) {
     const bool counted = control > 0x100 && control < 0x130 && (control & 15) != 0; // row_shl, row_shr, row_ror
     const bool whole_wave = control == 0x130 || control == 0x134 || control == 0x138 || control == 0x13c;
     const bool mirror_or_broadcast = control >= 0x140 && control <= 0x143;
-    const bool newbcast = control >= 0x150 && control <= 0x15f;
+    const bool newbcast = control >= kRowNewbcast && control <= kRowNewbcast + 15;
     return control < 0x100 || counted || whole_wave || mirror_or_broadcast || newbcast;
 }
 
@@ -25,7 +26,9 @@ bool Decoder::vector32() {
     if (!known) {
         return false;
     }
-    const unsigned first = bits(w0, 8, 0);
+    // Without a source the field says nothing, unless it asks for DPP and there is one.
+    const bool has_source = info->src[0] != Type::none || (info->forms & form::dpp) != 0;
+    const unsigned first = has_source ? bits(w0, 8, 0) : 0;
     i.encoding = first == kSdwa ? Encoding::sdwa : first == kDpp ? Encoding::dpp : Encoding::e32;
     const std::uint8_t wanted = i.encoding == Encoding::sdwa ? form::sdwa : i.encoding == Encoding::dpp ? form::dpp : form::e32;
     if ((info->forms & wanted) == 0) {
@@ -84,7 +87,9 @@ bool Decoder::vector32_dpp() {
              .row_mask = static_cast<std::uint8_t>(bits(w1, 31, 28)),
              .bank_mask = static_cast<std::uint8_t>(bits(w1, 27, 24)),
              .bound_ctrl = bits(w1, 19, 19) != 0};
-    if (!is_dpp_control(i.dpp.control)) {
+    // Where an operand has 64 bits, row_newbcast is all there is.
+    const bool wide = dwords_of(info->dst) > 1 || dwords_of(info->src[0]) > 1;
+    if (!is_dpp_control(i.dpp.control) || (wide && i.dpp.control < kRowNewbcast)) {
         return fail(DecodeFailure::bad_operand);
     }
     if (info->src[0] == Type::none) {
@@ -96,7 +101,8 @@ bool Decoder::vector32_dpp() {
             i.abs |= static_cast<std::uint8_t>(bits(w1, 21 + 2 * source, 21 + 2 * source) << source);
         }
     }
-    return vgpr(bits(w1, 7, 0), info->src[0], false, i.src[0]) && (info->format == Format::vop1 || vgpr(bits(w0, 16, 9), info->src[1], false, i.src[1]));
+    return vgpr(bits(w1, 7, 0), info->src[0], false, i.src[0]) &&
+           (info->format == Format::vop1 || vgpr(bits(w0, 16, 9), info->src[1], false, i.src[1]));
 }
 
 bool Decoder::vector32_sdwa() {
@@ -105,6 +111,9 @@ bool Decoder::vector32_sdwa() {
     i.sdwa.src1_sel = static_cast<std::uint8_t>(bits(w1, 26, 24));
     for (int source = 0; source < 2; ++source) {
         const int sext = source == 0 ? 19 : 27;
+        if (info->src[source] == Type::pk_f16) {
+            continue;
+        }
         if (info->has_modifiers(source)) {
             i.neg |= static_cast<std::uint8_t>(bits(w1, sext + 1, sext + 1) << source);
             i.abs |= static_cast<std::uint8_t>(bits(w1, sext + 2, sext + 2) << source);

@@ -126,8 +126,11 @@ bool Decoder::mai() {
     if (first < 256 || second < 256 || third == kLiteral) {
         return fail(DecodeFailure::bad_operand);
     }
-    // The index of a sparse MFMA is an arch VGPR always.
+    // C may be a constant. The index of a sparse MFMA may not, and is an arch VGPR always.
     const bool sparse = info->has(trait::reads_dst);
+    if (third < 256 && (sparse || !constant(third, info->src[2], i.src[2]))) {
+        return fail(DecodeFailure::bad_operand);
+    }
     return vgpr(bits(w0, 7, 0), info->dst, acc_cd, i.dst) && vgprs(first - 256, a, bits(w1, 27, 27) != 0, i.src[0]) &&
            vgprs(second - 256, b, bits(w1, 28, 28) != 0, i.src[1]) && source(third, info->src[2], acc_cd && !sparse, i.src[2]);
 }
@@ -142,7 +145,8 @@ bool Decoder::scaled_mai() {
     if (bits(w0, 31, 23) != 0x1a7 || (number != kScaled16 && number != kScaled32) || (bits(w0, 14, 11) & kScaleBit) == 0) {
         return fail(DecodeFailure::unknown_opcode);
     }
-    if (!mai() || !take(number == kScaled16 ? Opcode::v_mfma_scale_f32_16x16x128_f8f6f4 : Opcode::v_mfma_scale_f32_32x32x64_f8f6f4, Format::mai)) {
+    if (!mai() ||
+        !take(number == kScaled16 ? Opcode::v_mfma_scale_f32_16x16x128_f8f6f4 : Opcode::v_mfma_scale_f32_32x32x64_f8f6f4, Format::mai)) {
         return false;
     }
     i.size = 16;

@@ -7,12 +7,12 @@
 namespace emulator {
 
 class Decoder {
-  public:
+public:
     Decoder(const std::uint8_t* code, std::size_t size, Arch arch, Instruction& out) : code(code), size(size), arch(arch), i(out) {}
 
     DecodeFailure run();
 
-  private:
+private:
     // One function per group of formats; each returns false after fail().
     bool scalar();
     bool sopk();
@@ -39,14 +39,17 @@ class Decoder {
     bool word(unsigned offset, std::uint32_t& value);
     /// Takes the opcode of a format, if the arch has it.
     bool take(Opcode op, Format format);
+
     bool take(Format format, unsigned number) {
         return take(find_opcode(format, number), format);
     }
 
     bool sgpr(unsigned code, Type type, Operand& out);
+
     bool vgpr(unsigned index, Type type, bool acc, Operand& out) {
         return vgprs(index, dwords_of(type), acc, out);
     }
+
     bool vgprs(unsigned index, unsigned dwords, bool acc, Operand& out);
     bool constant(unsigned code, Type type, Operand& out);
     /// A scalar source: a register, a constant or the literal that follows.
@@ -54,6 +57,7 @@ class Decoder {
     /// A nine-bit vector source; `acc` for AccVGPRs.
     bool source(unsigned code, Type type, bool acc, Operand& out);
     bool literal(Type type, Operand& out);
+
     bool vcc(Operand& out) {
         return sgpr(106, Type::b64, out);
     }
@@ -68,6 +72,9 @@ class Decoder {
     bool has_literal = false;
     DecodeFailure failure = DecodeFailure::none;
 };
+
+/// Whether a source field could hold this value of this type without a literal.
+bool is_inline(std::uint64_t value, Type type);
 
 /// Bits high..low of a word.
 constexpr std::uint32_t bits(std::uint32_t word, int high, int low) {

@@ -21,43 +21,74 @@ void print_waitcnt(Text& out, std::int32_t imm) {
 }
 
 void print_message(Text& out, std::int32_t imm) {
-    constexpr const char* kMessages[16] = {nullptr,         "MSG_INTERRUPT", "MSG_GS",           "MSG_GS_DONE", "MSG_SAVEWAVE", "MSG_STALL_WAVE_GEN",
-                                           "MSG_HALT_WAVES", "MSG_ORDERED_PS_DONE", "MSG_EARLY_PRIM_DEALLOC", "MSG_GS_ALLOC_REQ", "MSG_GET_DOORBELL",
-                                           nullptr,         nullptr,         nullptr,            nullptr,       "MSG_SYSMSG"};
+    constexpr const char* kMessages[16] = {nullptr,
+                                           "MSG_INTERRUPT",
+                                           "MSG_GS",
+                                           "MSG_GS_DONE",
+                                           "MSG_SAVEWAVE",
+                                           "MSG_STALL_WAVE_GEN",
+                                           "MSG_HALT_WAVES",
+                                           "MSG_ORDERED_PS_DONE",
+                                           "MSG_EARLY_PRIM_DEALLOC",
+                                           "MSG_GS_ALLOC_REQ",
+                                           "MSG_GET_DOORBELL",
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           "MSG_SYSMSG"};
     constexpr const char* kGeometry[8] = {"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
     constexpr const char* kSystem[8] = {nullptr, "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD", nullptr, "SYSMSG_OP_TTRACE_PC"};
     constexpr int kGs = 2, kGsDone = 3, kSystemMessage = 15;
     const int id = imm & 15, op = imm >> 4 & 7, stream = imm >> 8 & 3;
-    if (imm != (id | op << 4 | stream << 8)) {
-        out << ' ';
-        out.decimal(imm);
-        return;
-    }
-    out << " sendmsg(";
     const bool geometry = id == kGs || id == kGsDone;
     const char* const op_name = geometry ? kGeometry[op] : id == kSystemMessage ? kSystem[op] : nullptr;
     const bool no_op = geometry && op == 0;
     if (op_name != nullptr && (no_op ? id == kGsDone && stream == 0 : geometry || stream == 0)) {
-        out << kMessages[id] << ", " << op_name;
+        out << " sendmsg(" << kMessages[id] << ", " << op_name;
         if (geometry && !no_op) {
             out << ", ";
             out.decimal(stream);
         }
+        out << ')';
     } else if (kMessages[id] != nullptr && !geometry && id != kSystemMessage && op == 0 && stream == 0) {
-        out << kMessages[id];
-    } else {
+        out << " sendmsg(" << kMessages[id] << ')';
+    } else if (imm == (id | op << 4 | stream << 8)) {
+        out << " sendmsg(";
         out.decimal(id) << ", ";
         out.decimal(op) << ", ";
-        out.decimal(stream);
+        out.decimal(stream) << ')';
+    } else {
+        out.separate().decimal(imm);
     }
-    out << ')';
 }
 
 void print_hardware_register(Text& out, std::int32_t imm) {
-    constexpr const char* kNames[] = {nullptr,       "MODE",   "STATUS", "TRAPSTS", "HW_ID",   "GPR_ALLOC", "LDS_ALLOC",
-                                      "IB_STS",      nullptr,  nullptr,  nullptr,   nullptr,   nullptr,     nullptr,
-                                      nullptr,       "SH_MEM_BASES", "TBA_LO", "TBA_HI", "TMA_LO", "TMA_HI", "XCC_ID",
-                                      "SQ_PERF_SNAPSHOT_DATA", "SQ_PERF_SNAPSHOT_DATA1", "SQ_PERF_SNAPSHOT_PC_LO", "SQ_PERF_SNAPSHOT_PC_HI"};
+    constexpr const char* kNames[] = {nullptr,
+                                      "MODE",
+                                      "STATUS",
+                                      "TRAPSTS",
+                                      "HW_ID",
+                                      "GPR_ALLOC",
+                                      "LDS_ALLOC",
+                                      "IB_STS",
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      nullptr,
+                                      "SH_MEM_BASES",
+                                      "TBA_LO",
+                                      "TBA_HI",
+                                      "TMA_LO",
+                                      "TMA_HI",
+                                      "XCC_ID",
+                                      "SQ_PERF_SNAPSHOT_DATA",
+                                      "SQ_PERF_SNAPSHOT_DATA1",
+                                      "SQ_PERF_SNAPSHOT_PC_LO",
+                                      "SQ_PERF_SNAPSHOT_PC_HI"};
     const unsigned id = imm & 63, offset = imm >> 6 & 31, width = (imm >> 11 & 31) + 1;
     out << "hwreg(";
     if (id < sizeof kNames / sizeof kNames[0] && kNames[id] != nullptr) {
@@ -76,7 +107,7 @@ void print_hardware_register(Text& out, std::int32_t imm) {
 void print_index_mask(Text& out, std::int32_t imm) {
     constexpr const char* kNames[] = {"SRC0", "SRC1", "SRC2", "DST"};
     if (imm > 15) {
-        out.decimal(imm);
+        out.hex(static_cast<std::uint64_t>(imm));
         return;
     }
     out << "gpr_idx(";
@@ -98,20 +129,39 @@ void print_immediate(Text& out, const Instruction& i) {
             out.separate().decimal(imm);
         }
         break;
-    case Opcode::s_barrier: case Opcode::s_wakeup: case Opcode::s_icache_inv: case Opcode::s_ttracedata: case Opcode::s_endpgm_saved:
-    case Opcode::s_set_gpr_idx_off: case Opcode::s_endpgm_ordered_ps_done:
+    case Opcode::s_barrier:
+    case Opcode::s_wakeup:
+    case Opcode::s_icache_inv:
+    case Opcode::s_ttracedata:
+    case Opcode::s_endpgm_saved:
+    case Opcode::s_set_gpr_idx_off:
+    case Opcode::s_endpgm_ordered_ps_done:
         break;
     case Opcode::s_waitcnt:
         print_waitcnt(out, imm);
         break;
-    case Opcode::s_sendmsg: case Opcode::s_sendmsghalt:
+    case Opcode::s_sendmsg:
+    case Opcode::s_sendmsghalt:
         print_message(out, imm);
         break;
     case Opcode::s_set_gpr_idx_mode:
         print_index_mask(out.separate(), imm);
         break;
-    default:
+    case Opcode::s_branch:
+    case Opcode::s_cbranch_scc0:
+    case Opcode::s_cbranch_scc1:
+    case Opcode::s_cbranch_vccz:
+    case Opcode::s_cbranch_vccnz:
+    case Opcode::s_cbranch_execz:
+    case Opcode::s_cbranch_execnz:
+    case Opcode::s_cbranch_cdbgsys:
+    case Opcode::s_cbranch_cdbguser:
+    case Opcode::s_cbranch_cdbgsys_or_user:
+    case Opcode::s_cbranch_cdbgsys_and_user:
         out.separate().decimal(imm);
+        break;
+    default:
+        print_number(out.separate(), static_cast<std::uint32_t>(imm));
     }
 }
 
@@ -120,7 +170,7 @@ void print_sopk(Text& out, const Instruction& i) {
     switch (i.op) {
     case Opcode::s_setreg_imm32_b32:
         print_hardware_register(out.separate(), i.imm);
-        out.separate().decimal(i.src[0].value);
+        print_number(out.separate(), i.src[0].value);
         break;
     case Opcode::s_setreg_b32:
         print_hardware_register(out.separate(), i.imm);
@@ -130,7 +180,8 @@ void print_sopk(Text& out, const Instruction& i) {
         print_register(out.separate(), reg);
         print_hardware_register(out.separate(), i.imm);
         break;
-    case Opcode::s_cbranch_i_fork: case Opcode::s_call_b64:
+    case Opcode::s_cbranch_i_fork:
+    case Opcode::s_call_b64:
         print_register(out.separate(), reg);
         out.separate().decimal(i.imm & 0xffff);
         break;
@@ -173,7 +224,7 @@ void print_scalar(Text& out, const Instruction& i, const OpcodeInfo& info) {
 
 void print_smem(Text& out, const Instruction& i) {
     if (i.src[2].kind == Operand::Kind::constant) {
-        out.separate().decimal(i.src[2].value);
+        print_number(out.separate(), i.src[2].value);
     } else if (i.src[2].kind != Operand::Kind::none) {
         print_register(out.separate(), i.src[2]);
     } else if (i.dst.kind != Operand::Kind::none) {
@@ -187,7 +238,7 @@ void print_smem(Text& out, const Instruction& i) {
         print_signed_hex(out.separate(), i.imm);
     } else {
         print_register(out.separate(), i.src[1]);
-        if (i.imm != 0) {
+        if (i.offen) {
             out << " offset:";
             print_signed_hex(out, i.imm);
         }

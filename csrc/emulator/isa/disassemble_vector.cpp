@@ -9,6 +9,9 @@ bool bit(std::uint8_t bits, int index) {
 }
 
 const char* suffix(const Instruction& i, const OpcodeInfo& info) {
+    if (info.has(trait::plain)) {
+        return "";
+    }
     switch (i.encoding) {
     case Encoding::dpp:
         return "_dpp";
@@ -18,7 +21,7 @@ const char* suffix(const Instruction& i, const OpcodeInfo& info) {
         break;
     }
     const std::uint8_t both = form::e32 | form::e64;
-    if ((info.forms & both) != both || info.has(trait::plain)) {
+    if ((info.forms & both) != both) {
         return "";
     }
     return i.encoding == Encoding::e64 ? "_e64" : "_e32";
@@ -112,8 +115,13 @@ void print_vector(Text& out, const Instruction& i, const OpcodeInfo& info) {
     out << suffix(i, info);
     print_results(out, i);
     const int sources = source_count(i);
+    const int literal = info.has(trait::literal_src1) ? 1 : info.has(trait::literal_src2) ? 2 : -1;
     for (int n = 0; n < sources; ++n) {
-        print_source(out.separate(), i, info, n);
+        if (n == literal) {
+            print_trailing_literal(out.separate(), i.src[n], info.src[n]);
+        } else {
+            print_source(out.separate(), i, info, n);
+        }
     }
     if (info.has(trait::bitop3) && i.imm != 0) {
         constexpr std::int32_t kLastDecimal = 10;
@@ -123,8 +131,9 @@ void print_vector(Text& out, const Instruction& i, const OpcodeInfo& info) {
     if (i.op == Opcode::v_permlane16_swap_b32 || i.op == Opcode::v_permlane32_swap_b32) {
         out << (bit(i.op_sel, 1) ? " bound_ctrl:1" : "") << (bit(i.op_sel, 0) ? " fi:1" : "");
     } else if (i.op_sel != 0) {
-        const unsigned used = (1u << sources) - 1;
-        print_bits(out, "op_sel", (i.op_sel & used) | static_cast<unsigned>(bit(i.op_sel, 3)) << sources, sources + 1);
+        const int bits = info.has(trait::op_sel_src2) ? 3 : sources;
+        const unsigned used = (1u << bits) - 1;
+        print_bits(out, "op_sel", (i.op_sel & used) | static_cast<unsigned>(bit(i.op_sel, 3)) << bits, bits + 1);
     }
     out << (i.clamp ? " clamp" : "");
     constexpr const char* kMultipliers[] = {"", " mul:2", " mul:4", " div:2"};

@@ -14,7 +14,25 @@ enum class Opcode : std::uint16_t {
     count
 };
 
-enum class Format : std::uint8_t { sop1, sop2, sopk, sopc, sopp, smem, vop1, vop2, vop3, vop3p, vopc, mai, ds, mubuf, flat, global, scratch };
+enum class Format : std::uint8_t {
+    sop1,
+    sop2,
+    sopk,
+    sopc,
+    sopp,
+    smem,
+    vop1,
+    vop2,
+    vop3,
+    vop3p,
+    vopc,
+    mai,
+    ds,
+    mubuf,
+    flat,
+    global,
+    scratch
+};
 
 /// How a VOP1/VOP2/VOPC opcode was encoded.
 enum class Encoding : std::uint8_t { e32, e64, dpp, sdwa };
@@ -32,7 +50,8 @@ struct Operand {
     std::uint8_t dwords = 1; // registers read or written
     std::uint16_t index = 0;
     std::uint32_t value = 0;
-    std::uint32_t high = 0; // bits 63:32 of a constant of two dwords; a packed pair has its constant in the low half only
+    std::uint32_t high =
+        0; // bits 63:32 of a constant of two dwords (a packed pair has its constant in the low half only); all of a literal of 16 bits
 };
 
 struct Dpp {
@@ -54,19 +73,21 @@ struct Instruction {
     std::uint32_t pc = 0;  // byte offset of the instruction in its code
     Operand dst, sdst;     // sdst: the scalar result of v_cmp, v_add_co, v_div_scale, v_readlane ...
     // Vector: as LLVM prints them, so v_fmamk and v_fmaak read like v_fma, and a carry or lane mask that is read comes last.
-    // DS: address, data0, data1. MUBUF: vaddr, srsrc, soffset, vdata. FLAT, GLOBAL, SCRATCH: address, data, saddr. SMEM: sbase, soffset, sdata.
-    // MAI: A, B, C (smfmac: index), scale of A, scale of B. Atomics have their data in src, and a dst too if the old value is asked for.
+    // DS: address, data0, data1. MUBUF: vaddr, srsrc, soffset, vdata. FLAT, GLOBAL, SCRATCH: address, data, saddr. SMEM: sbase, soffset,
+    // sdata. MAI: A, B, C (smfmac: index), scale of A, scale of B. Atomics have their data in src, and a dst too if the old value is asked
+    // for.
     Operand src[5];
-    std::uint8_t neg = 0, abs = 0, neg_hi = 0; // bit i: modifier of src[i]; neg is neg_lo for VOP3P and for MAI of doubles. v_fma_mix: neg and abs
-    std::uint8_t op_sel = 0, op_sel_hi = 7;    // bit i: src[i]; bit 3: destination. Scaled MAI: bit 0 scale of A, bit 1 scale of B
+    std::uint8_t neg = 0, abs = 0,
+                 neg_hi = 0; // bit i: modifier of src[i]; neg is neg_lo for VOP3P and for MAI of doubles. v_fma_mix: neg and abs
+    std::uint8_t op_sel = 0, op_sel_hi = 7; // bit i: src[i]; bit 3: destination. Scaled MAI: bit 0 scale of A, bit 1 scale of B
     bool clamp = false;
     std::uint8_t omod = 0;                     // 1: times 2, 2: times 4, 3: half
     std::uint8_t cbsz = 0, abid = 0, blgp = 0; // MAI
     // SOPK/SOPP immediate (sign-extended, but not of s_waitcnt, s_sendmsg and the like), SMEM/DS/MUBUF/FLAT offset
     // (DS: offset0 | offset1 << 8 for the two-offset forms), the table of v_bitop3, the mask of s_set_gpr_idx_on
     std::int32_t imm = 0;
-    bool sc0 = false, sc1 = false, nt = false; // cache policy; sc0 asks an atomic for its old value, and is glc of SMEM
-    bool offen = false, idxen = false, lds = false, gds = false;
+    bool sc0 = false, sc1 = false, nt = false;                   // cache policy; sc0 asks an atomic for its old value, and is glc of SMEM
+    bool offen = false, idxen = false, lds = false, gds = false; // offen of SMEM: a register and imm both
     Dpp dpp;
     Sdwa sdwa;
 };

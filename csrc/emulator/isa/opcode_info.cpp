@@ -3,8 +3,8 @@
 namespace emulator {
 namespace {
 
-consteval OpcodeInfo row(const char* name, Format format, std::uint16_t number, std::uint8_t archs, int forms, Type dst, Type src0, Type src1, Type src2,
-                         std::uint32_t traits) {
+consteval OpcodeInfo row(const char* name, Format format, std::uint16_t number, std::uint8_t archs, int forms, Type dst, Type src0,
+                         Type src1, Type src2, std::uint32_t traits) {
     return {name, format, number, archs, static_cast<std::uint8_t>(forms), dst, {src0, src1, src2}, traits};
 }
 

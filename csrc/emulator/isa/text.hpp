@@ -7,7 +7,7 @@
 namespace emulator {
 
 class Text {
-  public:
+public:
     Text(char* buffer, std::size_t capacity) : buffer(buffer), capacity(capacity) {
         if (capacity != 0) {
             buffer[0] = 0;
@@ -49,7 +49,7 @@ class Text {
         return *this;
     }
 
-  private:
+private:
     Text& digits(std::uint64_t value, unsigned base) {
         char reversed[20];
         int count = 0;

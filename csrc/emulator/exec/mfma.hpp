@@ -17,7 +17,7 @@ using Columns = float __attribute__((vector_size(64)));
 
 /// Rows accumulated at a time: as many as the vector registers of the machine hold.
 #if defined(__AVX512F__)
-inline constexpr int kRegisterRows = 16;
+inline constexpr int kRegisterRows = 8;
 #elif defined(__AVX2__)
 inline constexpr int kRegisterRows = 4;
 #else
@@ -84,11 +84,15 @@ inline void unpack(const std::uint32_t* const* words, Order order, std::uint32_t
             const std::uint32_t* low = words[bit / 32] + M * group;
             std::uint32_t* to = out[order(group, element)];
             if (shift + Element::bits <= 32) {
+                // The rows read are registers, the row written is a local array.
+#pragma clang loop unroll(disable) vectorize(assume_safety)
                 for (int i = 0; i < M; ++i) {
                     to[i] = Element::widen(low[i] >> shift);
                 }
             } else {
                 const std::uint32_t* high = words[bit / 32 + 1] + M * group;
+                // The rows read are registers, the row written is a local array.
+#pragma clang loop unroll(disable) vectorize(assume_safety)
                 for (int i = 0; i < M; ++i) {
                     to[i] = Element::widen((low[i] >> shift) | (high[i] << (32 - shift)));
                 }
@@ -120,14 +124,17 @@ template <int M, int K, bool Fused> inline void accumulate(const std::uint32_t (
     constexpr int wide = M / 16, rows = kRegisterRows / wide > 0 ? kRegisterRows / wide : 1;
     for (int first = 0; first < M; first += rows) {
         Columns sums[rows][wide];
+#pragma clang loop unroll(full)
         for (int row = 0; row < rows; ++row) {
             __builtin_memcpy(sums[row], tile[first + row], sizeof sums[row]);
         }
         for (int k = 0; k < K; ++k) {
             Columns right[wide];
             __builtin_memcpy(right, b[k], sizeof right);
+#pragma clang loop unroll(full)
             for (int row = 0; row < rows; ++row) {
                 const float left = float_of(a[k][first + row]);
+#pragma clang loop unroll(full)
                 for (int part = 0; part < wide; ++part) {
                     if constexpr (Fused) {
                         for (int column = 0; column < 16; ++column) {
@@ -139,6 +146,7 @@ template <int M, int K, bool Fused> inline void accumulate(const std::uint32_t (
                 }
             }
         }
+#pragma clang loop unroll(full)
         for (int row = 0; row < rows; ++row) {
             __builtin_memcpy(tile[first + row], sums[row], sizeof sums[row]);
         }
@@ -160,10 +168,9 @@ template <int M> inline void store_tile(std::uint32_t (*d)[kLanes], int block, c
 }
 
 template <int M> inline void settle_tile(std::uint32_t (*tile)[M]) {
-    for (int i = 0; i < M; ++i) {
-        for (int j = 0; j < M; ++j) {
-            tile[i][j] = is_nan32(tile[i][j]) ? kQuietNan32 : tile[i][j];
-        }
+    std::uint32_t* all = &tile[0][0];
+    for (int n = 0; n < M * M; ++n) {
+        all[n] = is_nan32(all[n]) ? kQuietNan32 : all[n];
     }
 }
 

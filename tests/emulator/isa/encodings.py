@@ -8,7 +8,7 @@ from typing import Final
 from tests.emulator.isa.fields import LITERAL, LITERALS, Fields
 from tests.emulator.isa.opcode_table import Row, dwords
 
-_DPP_CONTROLS: Final = (
+_DPP_CONTROLS: Final[tuple[int, ...]] = (
     *range(0x101, 0x110),
     *range(0x111, 0x120),
     *range(0x121, 0x130),

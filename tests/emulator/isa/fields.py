@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.emulator.isa.opcode_table import HALVES, Row, dwords
 
-_INLINE: Final = (*range(128, 209), *range(240, 249))
+_INLINE: Final[tuple[int, ...]] = (*range(128, 209), *range(240, 249))
 _SPECIAL: Final = (235, 236, 237, 238, 239, 251, 252, 253)
 LITERAL: Final = 255
 _EXEC: Final = 126

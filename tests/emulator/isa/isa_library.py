@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -22,20 +23,46 @@ _FLAGS: Final = ("-std=c++20", "-O2", "-g0", "-fPIC", "-fvisibility=hidden", "-f
 _TEXT_CAPACITY: Final = 256
 
 
+KINDS: Final = ("none", "sgpr", "vgpr", "agpr", "constant", "special")
+PLACES: Final = ("dst", "sdst", "src0", "src1", "src2", "src3", "src4")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand as executors see it."""
+
+    kind: str
+    dwords: int
+    index: int
+    value: int
+    high: int
+
+
 class IsaLibrary:
-    """``emulator_disassemble`` of the compiled library."""
+    """The C interface of the compiled library."""
 
     def __init__(self, path: Path) -> None:
-        function = ctypes.CDLL(str(path)).emulator_disassemble
-        function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
-        function.restype = ctypes.c_int
-        self._function = function
+        library = ctypes.CDLL(str(path))
+        self._function = library.emulator_disassemble
+        self._function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint32, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t]
+        self._function.restype = ctypes.c_int
+        self._operand = library.emulator_operand
+        self._operand.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.POINTER(ctypes.c_uint32)]
+        self._operand.restype = ctypes.c_bool
         self._buffer = ctypes.create_string_buffer(_TEXT_CAPACITY)
 
     def disassemble(self, arch: str, code: bytes) -> tuple[str, int]:
         """Text and bytes of the first instruction; the reason and 0 if there is none."""
         size = self._function(code, len(code), 0, int(arch.removeprefix("gfx")), self._buffer, _TEXT_CAPACITY)
         return self._buffer.value.decode(), size
+
+    def operand(self, arch: str, code: bytes, place: str) -> Operand:
+        """One operand of the first instruction."""
+        fields = (ctypes.c_uint32 * 5)()
+        if not self._operand(code, len(code), int(arch.removeprefix("gfx")), PLACES.index(place), fields):
+            raise ValueError(f"no instruction: {code.hex()}")
+        kind, dwords, index, value, high = fields
+        return Operand(KINDS[kind], dwords, index, value, high)
 
     def listing(self, arch: str, code: bytes) -> list[tuple[str, bytes]]:
         """Text and bytes of every instruction of a stretch of code. Raises ``ValueError`` at the first that is none."""

@@ -103,31 +103,31 @@ enum : std::uint8_t { e32 = 1, e64 = 2, dpp = 4, sdwa = 8 };
 
 namespace trait {
 enum : std::uint32_t {
-    clamp = 1 << 0,              // the 64-bit encoding has a clamp bit
-    omod = 1 << 1,               // and an output multiplier
-    op_sel = 1 << 2,             // VOP3: has op_sel
-    no_op_sel = 1 << 3,          // VOP3P: has none
-    op_sel_src2 = 1 << 23,       // VOP3: a bit of op_sel for a third source that it does not have picks the byte that is written
-    mix = 1 << 4,                // VOP3P: neg_hi is abs, op_sel_hi picks the width of a source
-    modifiers = 1 << 5,          // the first two sources have |x| and -x although their type is not a float
-    no_modifiers = 1 << 6,       // the sources have neither although their type is a float
-    no_modifiers_src1 = 1 << 24, // the second source has neither although its type is a float
-    carry_out = 1 << 7,          // sdst takes a lane mask; VCC in the 32-bit encoding
-    carry_in = 1 << 8,           // the last source is a lane mask; VCC in the 32-bit encoding
-    scalar_dst = 1 << 9,         // the result is a scalar register, in sdst
-    literal_src1 = 1 << 10,      // a literal always follows and is src[1]
-    literal_src2 = 1 << 11,      // a literal always follows and is src[2]
-    bitop3 = 1 << 12,            // the modifier bits hold a truth table
-    reads_dst = 1 << 13,         // the destination is an operand too
-    plain = 1 << 14,             // LLVM gives the name no suffix
-    acc = 1 << 15,               // VOP1 on AccVGPRs
-    accvgpr_move = 1 << 16,      // MAI: v_accvgpr_read, v_accvgpr_write
-    f8f6f4 = 1 << 17,            // MAI: cbsz and blgp give the formats, and so the sizes, of A and B
-    scaled = 1 << 18,            // MAI: sixteen bytes, led by v_mfma_ld_scale_b32
-    two_offsets = 1 << 19,       // DS
-    gds_only = 1 << 20,          // DS
-    lds_form = 1 << 21,          // can load to LDS (MUBUF), does so (GLOBAL, SCRATCH)
-    whole_dst = 1 << 22,         // SDWA writes all of the destination, whatever dst_sel says
+    clamp = 1 << 0,             // the 64-bit encoding has a clamp bit
+    omod = 1 << 1,              // and an output multiplier
+    op_sel = 1 << 2,            // VOP3: has op_sel
+    no_op_sel = 1 << 3,         // VOP3P: has none
+    op_sel_src2 = 1 << 4,       // VOP3: a bit of op_sel for a third source that it does not have picks the byte that is written
+    mix = 1 << 5,               // VOP3P: neg_hi is abs, op_sel_hi picks the width of a source
+    modifiers = 1 << 6,         // the first two sources have |x| and -x although their type is not a float
+    no_modifiers = 1 << 7,      // the sources have neither although their type is a float
+    no_modifiers_src1 = 1 << 8, // the second source has neither although its type is a float
+    carry_out = 1 << 9,         // sdst takes a lane mask; VCC in the 32-bit encoding
+    carry_in = 1 << 10,         // the last source is a lane mask; VCC in the 32-bit encoding
+    scalar_dst = 1 << 11,       // the result is a scalar register, in sdst
+    literal_src1 = 1 << 12,     // a literal always follows and is src[1]
+    literal_src2 = 1 << 13,     // a literal always follows and is src[2]
+    bitop3 = 1 << 14,           // the modifier bits hold a truth table
+    reads_dst = 1 << 15,        // the result depends on what the destination held (not: keeps part of it)
+    plain = 1 << 16,            // LLVM gives the name no suffix
+    acc = 1 << 17,              // VOP1 on AccVGPRs
+    accvgpr_move = 1 << 18,     // MAI: v_accvgpr_read, v_accvgpr_write
+    f8f6f4 = 1 << 19,           // MAI: cbsz and blgp give the formats, and so the sizes, of A and B
+    scaled = 1 << 20,           // MAI: sixteen bytes, led by v_mfma_ld_scale_b32
+    two_offsets = 1 << 21,      // DS
+    gds_only = 1 << 22,         // DS
+    lds_form = 1 << 23,         // can load to LDS (MUBUF), does so (GLOBAL, SCRATCH)
+    whole_dst = 1 << 24,        // SDWA writes all of the destination, whatever dst_sel says
 };
 } // namespace trait
 

@@ -56,6 +56,13 @@ EMULATOR_EXPORT const char* emulator_report() {
     return last_report();
 }
 
+/// JSON list of the instructions of a kernel that cannot run, padding left out; valid until the thread's next report. Null if the
+/// handle is none of a kernel.
+EMULATOR_EXPORT const char* emulator_audit(const void* function) {
+    const Function* known = known_function(function);
+    return known != nullptr ? audit(*known) : nullptr;
+}
+
 /// Name of the compiled level in use.
 EMULATOR_EXPORT const char* emulator_level() {
     return engine().level;

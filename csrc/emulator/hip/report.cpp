@@ -176,4 +176,18 @@ void write_report(Json& json, const Function& function, const LaunchRequest& req
     json.close('}');
 }
 
+void write_audit(Json& json, const Function& function) {
+    constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    json.clear();
+    json.open(nullptr, '{');
+    json.number("schema", 1);
+    json.text("kernel", function.kernel.name);
+    json.open("unknown", '[');
+    for (std::uint32_t pc = 0; (pc = engine().next_unknown(function.code, pc)) != kNone; pc += 4) {
+        write_place(json, function, nullptr, pc);
+    }
+    json.close(']');
+    json.close('}');
+}
+
 } // namespace emulator_host

@@ -16,6 +16,14 @@ constexpr std::uint64_t kPrivateApertureHigh = 2U << 16;
 
 thread_local Json* t_report = nullptr;
 
+/// The thread's report; null when memory is out.
+Json* own_report() {
+    if (t_report == nullptr) {
+        t_report = static_cast<Json*>(calloc(1, sizeof(Json)));
+    }
+    return t_report;
+}
+
 template <typename T> void put(std::uint8_t* to, std::size_t offset, T value) {
     std::memcpy(to + offset, &value, sizeof(T));
 }
@@ -133,11 +141,8 @@ HipError run_with(const Function& function, const Geometry& geometry, const Bloc
     request.options = options();
     LaunchResult result;
     engine().launch(request, result);
-    if (t_report == nullptr) {
-        t_report = static_cast<Json*>(calloc(1, sizeof(Json)));
-    }
-    if (t_report != nullptr) {
-        write_report(*t_report, function, request, result);
+    if (Json* report = own_report()) {
+        write_report(*report, function, request, result);
     }
     return error_of(result);
 }
@@ -180,6 +185,14 @@ HipError run_kernel(const Function& function, const Geometry& geometry, const vo
     add_hidden(kernel, geometry, kernarg.data);
     fill_packet(kernel, geometry, kernarg.address(), lds_bytes, packet.data);
     return run_with(function, geometry, kernarg, packet, lds_bytes);
+}
+
+const char* audit(const Function& function) {
+    Json* report = own_report();
+    if (report != nullptr) {
+        write_audit(*report, function);
+    }
+    return last_report();
 }
 
 const char* last_report() {

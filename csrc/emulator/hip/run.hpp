@@ -16,6 +16,9 @@ HipError run_kernel(const Function& function, const Geometry& geometry, const vo
 /// JSON of the last launch of this thread that got as far as running; valid until the next.
 const char* last_report();
 
+/// JSON of the instructions of a kernel that cannot run; valid until the thread's next report.
+const char* audit(const Function& function);
+
 /// Where the caller's arguments end: before the first that the run time adds.
 std::size_t explicit_bytes(const Kernel& kernel);
 

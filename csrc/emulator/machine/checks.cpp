@@ -22,8 +22,9 @@ WaveChecks& checks_of(Wave& wave) {
 void find(Checks& checks, Finding::Kind kind, std::uint32_t pc, std::uint32_t from, std::uint32_t where, std::int64_t clocks) {
     for (int index = 0; index < checks.findings; ++index) {
         Finding& known = checks.finding[index];
-        if (known.kind == kind && known.pc == pc && known.from_pc == from && known.where == where) {
+        if (same_finding(known, {kind, pc, from, where, clocks, 1})) {
             known.count += 1;
+            known.where = where < known.where ? where : known.where;
             known.clocks = clocks < known.clocks ? clocks : known.clocks;
             return;
         }

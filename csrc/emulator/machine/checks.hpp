@@ -47,6 +47,13 @@ struct Checks {
     LdsCell lds[kLdsDwords];
 };
 
+/// One finding for each pair of instructions, and for registers one for each register.
+inline bool same_finding(const emulator_host::Finding& a, const emulator_host::Finding& b) {
+    using Kind = emulator_host::Finding::Kind;
+    const bool is_register = a.kind == Kind::vgpr_before_wait || a.kind == Kind::sgpr_before_wait;
+    return a.kind == b.kind && a.pc == b.pc && a.from_pc == b.from_pc && (!is_register || a.where == b.where);
+}
+
 void begin_checks(Workgroup& group);
 void mark_defined_scalar(Wave& wave, int index);
 void mark_defined_vector(Wave& wave, int row);

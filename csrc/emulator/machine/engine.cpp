@@ -40,6 +40,19 @@ void disassemble_at(const void* opaque, std::uint32_t pc, char* out, std::size_t
     disassemble(step.in, out, size);
 }
 
+std::uint32_t next_unknown(const void* opaque, std::uint32_t from) {
+    constexpr std::uint32_t kPadding = 0xbf9f0000; // what linkers put behind the last kernel
+    const Code& code = *static_cast<const Code*>(opaque);
+    for (std::uint32_t pc = 0; pc < code.size; pc += code.steps[pc >> 2].in.size) {
+        std::uint32_t word = 0;
+        __builtin_memcpy(&word, code.bytes + pc, sizeof(word));
+        if (pc >= from && code.steps[pc >> 2].kind == Step::Kind::unknown && word != kPadding) {
+            return pc;
+        }
+    }
+    return ~std::uint32_t{0};
+}
+
 const char* name_of(int op) {
     return op >= 0 && op < static_cast<int>(Opcode::count) ? opcode_info(static_cast<Opcode>(op)).name : nullptr;
 }
@@ -77,6 +90,6 @@ const char* name_of_fault(std::uint8_t kind) {
 } // namespace
 
 extern const emulator_host::Engine kEngine;
-const emulator_host::Engine kEngine = {EMULATOR_LEVEL, predecode_text, release_code, launch, disassemble_at, name_of, name_of_fault};
+const emulator_host::Engine kEngine = {EMULATOR_LEVEL, predecode_text, release_code, launch, disassemble_at, next_unknown, name_of, name_of_fault};
 
 } // namespace emulator

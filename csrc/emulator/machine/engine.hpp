@@ -107,6 +107,8 @@ struct Engine {
     void (*launch)(const LaunchRequest&, LaunchResult&);
     /// Text of the instruction at an offset, into `out`.
     void (*disassemble)(const void* code, std::uint32_t pc, char* out, std::size_t size);
+    /// The next instruction at or after an offset, in a walk over the text from its start, that cannot run; ~0 if there is none.
+    std::uint32_t (*next_unknown)(const void* code, std::uint32_t from);
     const char* (*opcode_name)(int opcode);  // null past the last
     const char* (*fault_name)(std::uint8_t); // of a FaultKind
 };

@@ -6,11 +6,13 @@
 #include "schedule.hpp"
 #include "start.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <tuple>
 
 namespace emulator {
 
@@ -157,13 +159,14 @@ private:
         for (int index = 0; index < count; ++index) {
             const emulator_host::Finding& found = group_.checks->finding[index];
             int at = 0;
-            while (at < result.findings && !(result.finding[at].kind == found.kind && result.finding[at].pc == found.pc &&
-                                             result.finding[at].from_pc == found.from_pc && result.finding[at].where == found.where)) {
+            while (at < result.findings && !same_finding(result.finding[at], found)) {
                 ++at;
             }
             if (at < result.findings) {
-                result.finding[at].count += found.count;
-                result.finding[at].clocks = found.clocks < result.finding[at].clocks ? found.clocks : result.finding[at].clocks;
+                emulator_host::Finding& known = result.finding[at];
+                known.count += found.count;
+                known.clocks = found.clocks < known.clocks ? found.clocks : known.clocks;
+                known.where = found.where < known.where ? found.where : known.where;
             } else if (at < emulator_host::kMaxFindings) {
                 result.finding[result.findings++] = found;
             }
@@ -197,6 +200,13 @@ int thread_count(const LaunchRequest& request, std::uint64_t workgroups) {
     return static_cast<int>(threads > workgroups ? workgroups : threads);
 }
 
+/// Threads find in any order; a report has one.
+void sort_findings(LaunchResult& result) {
+    std::sort(result.finding, result.finding + result.findings, [](const emulator_host::Finding& a, const emulator_host::Finding& b) {
+        return std::tie(a.pc, a.from_pc, a.kind, a.where) < std::tie(b.pc, b.from_pc, b.kind, b.where);
+    });
+}
+
 } // namespace
 
 void launch(const LaunchRequest& request, LaunchResult& result) {
@@ -219,6 +229,7 @@ void launch(const LaunchRequest& request, LaunchResult& result) {
         pthread_join(threads[index], nullptr);
     }
     pthread_mutex_destroy(&shared.lock);
+    sort_findings(result);
 }
 
 } // namespace emulator

@@ -101,3 +101,11 @@ class Hip:
             self.library.hipGetLastError()
             raise LaunchError("hipModuleLaunchKernel", error, self.library.hipGetErrorName(error).decode(), self.report())
         return self.report()
+
+    def run_assembly(self, image: bytes, kernarg: bytes, *, grid: int = 1, block: int = 64, lds: int = 0) -> dict[str, Any]:
+        """Loads an object made by ``assemble``, runs its kernel ``test`` and unloads it."""
+        module = self.load(image)
+        try:
+            return self.launch(self.function(module, "test"), (grid, 1, 1), (block, 1, 1), kernarg, lds=lds)
+        finally:
+            self.call("hipModuleUnload", module)

@@ -64,7 +64,8 @@ template <class F, class T = typename F::Real> bool scale_for_division(T value, 
         return false;
     }
     if (denormal(inverse) && denormal(quotient)) {
-        result = is_denominator ? scaled(value, F::step) : value;
+        // Down: a denominator with a denormal inverse has no room above it, and the quotient is to grow.
+        result = is_denominator ? scaled(value, -F::step) : value;
         return true;
     }
     if (denormal(inverse)) {
@@ -146,6 +147,9 @@ template <class F, class T = typename F::Real> T fix_division(T quotient, T deno
     }
     if (exponent_field(numerator) - exponent_field(denominator) < F::underflow) {
         return zero;
+    }
+    if (quotient != quotient) {
+        return with_sign_of(infinity, sign); // steps that overflowed cancel to NaN; the quotient of two numbers is none
     }
     return with_sign_of(absolute(quotient), sign);
 }

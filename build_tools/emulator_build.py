@@ -63,6 +63,7 @@ COMPILE_FLAGS: Final = (
     "-Wall",
     "-Wextra",
     "-Werror",
+    "-Wno-psabi",  # wide vectors pass between functions of one object only
 )
 
 LINK_FLAGS: Final = (

@@ -73,6 +73,12 @@ class Hip:
         buffer.array[...] = array
         return buffer
 
+    def register(self, address: int, size: int, *, writable: bool = True) -> None:
+        self.call("emulator_register", ctypes.c_void_p(address), ctypes.c_size_t(size), int(writable))
+
+    def unregister(self, address: int) -> None:
+        self.call("emulator_unregister", ctypes.c_void_p(address))
+
     def load(self, image: bytes) -> ctypes.c_void_p:
         module = ctypes.c_void_p()
         self.call("hipModuleLoadData", ctypes.byref(module), image)

@@ -47,6 +47,7 @@ class Hip:
         self.library = ctypes.CDLL(str(path))
         self.library.emulator_report.restype = ctypes.c_char_p
         self.library.emulator_level.restype = ctypes.c_char_p
+        self.library.emulator_audit.restype = ctypes.c_char_p
         self.library.hipGetErrorName.restype = ctypes.c_char_p
 
     def call(self, name: str, *arguments: Any) -> None:

@@ -71,23 +71,33 @@ inline std::uint64_t joined(const std::uint32_t* const* rows, int lane) {
 }
 
 template <> struct Carrier<std::uint32_t> : OneWord<Reading::bits32> {
-    static std::uint32_t load(const std::uint32_t* const* rows, int lane, const Denormals&) { return rows[0][lane]; }
+    static std::uint32_t load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return rows[0][lane];
+    }
 };
 
 template <> struct Carrier<std::int32_t> : OneWord<Reading::bits32> {
-    static std::int32_t load(const std::uint32_t* const* rows, int lane, const Denormals&) { return static_cast<std::int32_t>(rows[0][lane]); }
+    static std::int32_t load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return static_cast<std::int32_t>(rows[0][lane]);
+    }
 };
 
 template <> struct Carrier<std::uint16_t> : OneWord<Reading::half> {
-    static std::uint16_t load(const std::uint32_t* const* rows, int lane, const Denormals&) { return static_cast<std::uint16_t>(rows[0][lane]); }
+    static std::uint16_t load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return static_cast<std::uint16_t>(rows[0][lane]);
+    }
 };
 
 template <> struct Carrier<std::int16_t> : OneWord<Reading::half> {
-    static std::int16_t load(const std::uint32_t* const* rows, int lane, const Denormals&) { return static_cast<std::int16_t>(rows[0][lane]); }
+    static std::int16_t load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return static_cast<std::int16_t>(rows[0][lane]);
+    }
 };
 
 template <> struct Carrier<HalfBits> : OneWord<Reading::half> {
-    static HalfBits load(const std::uint32_t* const* rows, int lane, const Denormals&) { return {rows[0][lane] & 0xffffu}; }
+    static HalfBits load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return {rows[0][lane] & 0xffffu};
+    }
 };
 
 template <> struct Carrier<Half> : OneWord<Reading::half> {
@@ -104,11 +114,15 @@ template <> struct Carrier<float> : OneWord<Reading::bits32> {
 };
 
 template <> struct Carrier<std::uint64_t> : TwoWords<Reading::bits64> {
-    static std::uint64_t load(const std::uint32_t* const* rows, int lane, const Denormals&) { return joined(rows, lane); }
+    static std::uint64_t load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return joined(rows, lane);
+    }
 };
 
 template <> struct Carrier<std::int64_t> : TwoWords<Reading::bits64> {
-    static std::int64_t load(const std::uint32_t* const* rows, int lane, const Denormals&) { return static_cast<std::int64_t>(joined(rows, lane)); }
+    static std::int64_t load(const std::uint32_t* const* rows, int lane, const Denormals&) {
+        return static_cast<std::int64_t>(joined(rows, lane));
+    }
 };
 
 template <> struct Carrier<double> : TwoWords<Reading::bits64> {
@@ -130,7 +144,9 @@ template <class T> struct Input {
 
     Input(const Input&) = delete;
 
-    T load(int lane, const Denormals& denormals) const { return Carrier<T>::load(rows, lane, denormals); }
+    T load(int lane, const Denormals& denormals) const {
+        return Carrier<T>::load(rows, lane, denormals);
+    }
 };
 
 /// Output modifiers of float results: omod, then clamp to 0..1.
@@ -145,15 +161,21 @@ template <class T> struct Result;
 template <class T> struct RawResult {
     Row row;
 
-    void finish(Wave& wave, const Instruction& in, const Denormals&) { store(wave, in, 0, row); }
+    void finish(Wave& wave, const Instruction& in, const Denormals&) {
+        store(wave, in, 0, row);
+    }
 };
 
 template <> struct Result<std::uint32_t> : RawResult<std::uint32_t> {
-    void set(int lane, std::uint32_t value) { row.lane[lane] = value; }
+    void set(int lane, std::uint32_t value) {
+        row.lane[lane] = value;
+    }
 };
 
 template <> struct Result<std::int32_t> : RawResult<std::int32_t> {
-    void set(int lane, std::int32_t value) { row.lane[lane] = static_cast<std::uint32_t>(value); }
+    void set(int lane, std::int32_t value) {
+        row.lane[lane] = static_cast<std::uint32_t>(value);
+    }
 };
 
 struct FloatResult {
@@ -174,17 +196,23 @@ struct FloatResult {
 };
 
 template <> struct Result<float> : FloatResult {
-    void set(int lane, float value) { row.lane[lane] = bits_of(value); }
+    void set(int lane, float value) {
+        row.lane[lane] = bits_of(value);
+    }
 };
 
 template <> struct Result<Chosen> : FloatResult {
-    void set(int lane, Chosen value) { row.lane[lane] = value.bits; }
+    void set(int lane, Chosen value) {
+        row.lane[lane] = value.bits;
+    }
 };
 
 template <Placement Where> struct ShortResult {
     Row row;
 
-    void finish(Wave& wave, const Instruction& in, const Denormals&) { store_slow(wave, in, 0, Where, row); }
+    void finish(Wave& wave, const Instruction& in, const Denormals&) {
+        store_slow(wave, in, 0, Where, row);
+    }
 };
 
 template <Placement Where> struct HalfResult {
@@ -205,27 +233,39 @@ template <Placement Where> struct HalfResult {
 template <class T, Placement Where> struct PlacedResult;
 
 template <Placement Where> struct PlacedResult<std::uint16_t, Where> : ShortResult<Where> {
-    void set(int lane, std::uint16_t value) { this->row.lane[lane] = value; }
+    void set(int lane, std::uint16_t value) {
+        this->row.lane[lane] = value;
+    }
 };
 
 template <Placement Where> struct PlacedResult<std::int16_t, Where> : ShortResult<Where> {
-    void set(int lane, std::int16_t value) { this->row.lane[lane] = static_cast<std::uint16_t>(value); }
+    void set(int lane, std::int16_t value) {
+        this->row.lane[lane] = static_cast<std::uint16_t>(value);
+    }
 };
 
 template <Placement Where> struct PlacedResult<HalfBits, Where> : ShortResult<Where> {
-    void set(int lane, HalfBits value) { this->row.lane[lane] = value.bits; }
+    void set(int lane, HalfBits value) {
+        this->row.lane[lane] = value.bits;
+    }
 };
 
 template <Placement Where> struct PlacedResult<Half, Where> : HalfResult<Where> {
-    void set(int lane, Half value) { this->row.lane[lane] = float_to_half(value.value); }
+    void set(int lane, Half value) {
+        this->row.lane[lane] = float_to_half(value.value);
+    }
 };
 
 template <Placement Where> struct PlacedResult<WideHalf, Where> : HalfResult<Where> {
-    void set(int lane, WideHalf value) { this->row.lane[lane] = double_to_half(value.value); }
+    void set(int lane, WideHalf value) {
+        this->row.lane[lane] = double_to_half(value.value);
+    }
 };
 
 template <Placement Where> struct PlacedResult<ChosenHalf, Where> : HalfResult<Where> {
-    void set(int lane, ChosenHalf value) { this->row.lane[lane] = float_to_half(value.value); }
+    void set(int lane, ChosenHalf value) {
+        this->row.lane[lane] = float_to_half(value.value);
+    }
 };
 
 struct LongResult {
@@ -243,11 +283,15 @@ struct LongResult {
 };
 
 template <> struct Result<std::uint64_t> : LongResult {
-    void set(int lane, std::uint64_t value) { put(lane, value); }
+    void set(int lane, std::uint64_t value) {
+        put(lane, value);
+    }
 };
 
 template <> struct Result<std::int64_t> : LongResult {
-    void set(int lane, std::int64_t value) { put(lane, static_cast<std::uint64_t>(value)); }
+    void set(int lane, std::int64_t value) {
+        put(lane, static_cast<std::uint64_t>(value));
+    }
 };
 
 template <> struct Result<Pair> : LongResult {
@@ -271,11 +315,15 @@ struct DoubleResult : LongResult {
 };
 
 template <> struct Result<double> : DoubleResult {
-    void set(int lane, double value) { put(lane, bits_of(value)); }
+    void set(int lane, double value) {
+        put(lane, bits_of(value));
+    }
 };
 
 template <> struct Result<Chosen64> : DoubleResult {
-    void set(int lane, Chosen64 value) { put(lane, value.bits); }
+    void set(int lane, Chosen64 value) {
+        put(lane, value.bits);
+    }
 };
 
 template <class T, Placement Where> struct ResultOf {
@@ -336,7 +384,9 @@ template <auto Function, Placement Where, class Signature> struct LanewiseOf;
 
 template <auto Function, Placement Where, class R, class... A> struct LanewiseOf<Function, Where, R (*)(A...)> {
     static void run(Wave& wave, const Instruction& in) {
-        [&]<int... N>(std::integer_sequence<int, N...>) { apply(wave, in, Input<A>(wave, in, N)...); }(std::make_integer_sequence<int, sizeof...(A)>{});
+        [&]<int... N>(std::integer_sequence<int, N...>) {
+            apply(wave, in, Input<A>(wave, in, N)...);
+        }(std::make_integer_sequence<int, sizeof...(A)>{});
     }
 
     template <class... I> static void apply(Wave& wave, const Instruction& in, const I&... inputs) {
@@ -348,23 +398,39 @@ template <auto Function, Placement Where, class R, class... A> struct LanewiseOf
         result.finish(wave, in, denormals);
     }
 
-    static R evaluate(A... operands) { return settle<R>(Function(operands...), operands...); }
+    static R evaluate(A... operands) {
+        return settle<R>(Function(operands...), operands...);
+    }
 };
 
 /// Functions that need the mode take it first.
 template <auto Function, Placement Where, class R, class... A> struct LanewiseOf<Function, Where, R (*)(const Mode&, A...)> {
     static void run(Wave& wave, const Instruction& in) {
-        [&]<int... N>(std::integer_sequence<int, N...>) { apply(wave, in, Input<A>(wave, in, N)...); }(std::make_integer_sequence<int, sizeof...(A)>{});
+        [&]<int... N>(std::integer_sequence<int, N...>) {
+            apply(wave, in, Input<A>(wave, in, N)...);
+        }(std::make_integer_sequence<int, sizeof...(A)>{});
     }
 
     template <class... I> static void apply(Wave& wave, const Instruction& in, const I&... inputs) {
         const Denormals denormals(wave.mode);
-        const Mode mode = wave.mode;
+        Mode mode = wave.mode;
         typename ResultOf<R, Where>::type result;
+        // Once with either value of the flag that most of these functions ask for, so that the loop does not.
+        if (wave.mode.ieee) {
+            mode.ieee = true;
+            loop(mode, denormals, result, inputs...);
+        } else {
+            mode.ieee = false;
+            loop(mode, denormals, result, inputs...);
+        }
+        result.finish(wave, in, denormals);
+    }
+
+    template <class Out, class... I>
+    [[gnu::always_inline]] static void loop(const Mode mode, const Denormals& denormals, Out& result, const I&... inputs) {
         for (int lane = 0; lane < kLanes; ++lane) {
             result.set(lane, settle<R>(Function(mode, inputs.load(lane, denormals)...)));
         }
-        result.finish(wave, in, denormals);
     }
 };
 

@@ -29,7 +29,8 @@ Executor accumulator_move_executor(Opcode op) {
 Executor matrix_executor(Opcode op) {
     using Group = Executor (*)(Opcode);
     static constexpr Group groups[] = {
-        &mfma_float_executor, &mfma_mixed_executor, &mfma_integer_executor, &mfma_double_executor, &sparse_executor, &accumulator_move_executor,
+        &mfma_float_executor,  &mfma_mixed_executor, &mfma_integer_executor,
+        &mfma_double_executor, &sparse_executor,     &accumulator_move_executor,
     };
     for (const Group group : groups) {
         if (const Executor executor = group(op)) {

@@ -32,7 +32,7 @@ template <int M, int Blocks> void multiply(Wave& wave, const Instruction& in) {
     read(wave, in, 0, 2, (negated & 1) != 0, a);
     read(wave, in, 1, 2, (negated & 2) != 0, b);
     read(wave, in, 2, 2 * values, (negated & 4) != 0, c);
-    std::uint32_t(*d)[kLanes] = wave.v + in.dst.index + (in.dst.kind == Operand::Kind::agpr ? kAccBase : 0);
+    std::uint32_t (*d)[kLanes] = wave.v + in.dst.index + (in.dst.kind == Operand::Kind::agpr ? kAccBase : 0);
     constexpr int across = M * Blocks; // lanes with the same k: the rows (or columns) of all blocks
     for (int value = 0; value < values; ++value) {
         for (int lane = 0; lane < kLanes; ++lane) {

@@ -46,35 +46,46 @@ const std::uint32_t* broadcast_b(const Instruction& in, const std::uint32_t* row
 
 namespace {
 
+/// A block of fewer columns than a vector has.
+template <int M, int K, Step How, class Source, class Target>
+void multiply_small(const std::uint32_t (*a)[M], const std::uint32_t (*b)[M], Source source, Target target) {
+    for (int i = 0; i < M; ++i) {
+        for (int j = 0; j < M; ++j) {
+            float sum = float_of(source(i)[j]);
+            for (int k = 0; k < K; ++k) {
+                const float left = float_of(a[k][i]), right = float_of(b[k][j]);
+                sum = How == Step::fused ? fused32(left, right, sum) : sum + left * right;
+            }
+            target(i)[j] = is_nan32(bits_of(sum)) ? kQuietNan32 : bits_of(sum);
+        }
+    }
+}
+
 template <int M, int Blocks, int Elements, class A, class B> void multiply(Wave& wave, const Instruction& in) {
     constexpr int groups = kLanes / M;            // of lanes
     constexpr int K = Elements * groups / Blocks; // of one block
-    constexpr bool fused = A::bits == 32;
+    constexpr Step how = step_of<A, B>;
     // Block b takes the k of its own group; a single block takes those of all groups one after another.
     const auto order = [](int group, int element) { return Elements * group + element; };
     alignas(64) std::uint32_t a[Elements * groups][M], b[Elements * groups][M];
     read_operand<A, M, Blocks, Elements>(wave, in, 0, order, a);
     read_operand<B, M, Blocks, Elements>(wave, in, 1, order, b);
     const Addend<M * M * Blocks / kLanes> c(wave, in);
-    std::uint32_t(*d)[kLanes] = destination(wave, in);
+    std::uint32_t (*d)[kLanes] = destination(wave, in);
     for (int block = 0; block < Blocks; ++block) {
-        alignas(64) float tile[M][M];
-        auto* bits = reinterpret_cast<std::uint32_t(*)[M]>(tile);
-        load_tile<M>(c.rows, block, bits);
+        const auto source = [&](int row) {
+            const Place place = place_of_row<M>(block, row);
+            return c.rows[place.word] + place.lane;
+        };
+        const auto target = [&](int row) {
+            const Place place = place_of_row<M>(block, row);
+            return d[place.word] + place.lane;
+        };
         if constexpr (M >= 16) {
-            accumulate<M, K, fused>(a + K * block, b + K * block, tile);
+            accumulate<M, K, how>(a + K * block, b + K * block, source, target);
         } else {
-            for (int k = 0; k < K; ++k) {
-                for (int i = 0; i < M; ++i) {
-                    for (int j = 0; j < M; ++j) {
-                        const float left = float_of(a[K * block + k][i]), right = float_of(b[K * block + k][j]);
-                        tile[i][j] = fused ? fused32(left, right, tile[i][j]) : tile[i][j] + left * right;
-                    }
-                }
-            }
+            multiply_small<M, K, how>(a + K * block, b + K * block, source, target);
         }
-        settle_tile<M>(bits);
-        store_tile<M>(d, block, bits);
     }
 }
 

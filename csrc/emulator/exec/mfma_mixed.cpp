@@ -1,7 +1,8 @@
 // MFMA of gfx950 whose operands are 8, 6 or 4 bits wide, each of its own format: cbsz names that of A, blgp that of B.
 //
-// Which k a lane's elements are: lane group g holds 32 consecutive k from 32 g, except that two operands of 8 bits both hold 16 from 16 g and 16 from
-// 16 g + K / 2. A scale belongs to 32 consecutive k: it multiplies the sum of their products before that is added to the accumulator.
+// Which k a lane's elements are: lane group g holds 32 consecutive k from 32 g, except that two operands of 8 bits both hold 16 from 16 g
+// and 16 from 16 g + K / 2. A scale belongs to 32 consecutive k: it multiplies the sum of their products before that is added to the
+// accumulator.
 #include "matrix_tables.hpp"
 #include "mfma.hpp"
 
@@ -23,9 +24,10 @@ template <class F, int M> void unpack_as(Wave& wave, const Instruction& in, int 
     }
     constexpr int K = kElements * kLanes / M;
     if (halves) {
-        unpack<Element, M, kElements>(rows, [](int group, int element) { return 16 * group + element % 16 + K / 2 * (element / 16); }, out);
+        unpack_values<Element, M, kElements>(
+            rows, [](int group, int element) { return 16 * group + element % 16 + K / 2 * (element / 16); }, out);
     } else {
-        unpack<Element, M, kElements>(rows, [](int group, int element) { return kElements * group + element; }, out);
+        unpack_values<Element, M, kElements>(rows, [](int group, int element) { return kElements * group + element; }, out);
     }
 }
 
@@ -65,12 +67,10 @@ template <int M> void multiply(Wave& wave, const Instruction& in) {
         return;
     }
     const Addend<M * M / kLanes> c(wave, in);
-    alignas(64) float tile[M][M];
-    auto* bits = reinterpret_cast<std::uint32_t(*)[M]>(tile);
-    load_tile<M>(c.rows, 0, bits);
-    accumulate<M, K, false>(a, b, tile);
-    settle_tile<M>(bits);
-    store_tile<M>(destination(wave, in), 0, bits);
+    std::uint32_t (*d)[kLanes] = destination(wave, in);
+    const auto source = [&](int row) { return c.rows[place_of_row<M>(0, row).word] + place_of_row<M>(0, row).lane; };
+    const auto target = [&](int row) { return d[place_of_row<M>(0, row).word] + place_of_row<M>(0, row).lane; };
+    accumulate<M, K, Step::exact_product>(a, b, source, target);
 }
 
 /// The scale byte of every lane: op_sel and op_sel_hi of the operand are the low and the high bit of its number.
@@ -106,17 +106,18 @@ template <int M> void multiply_scaled(Wave& wave, const Instruction& in) {
     load_tile<M>(c.rows, 0, tile);
     for (int group = 0; group < kLanes / M; ++group) {
         alignas(64) float part[M][M] = {};
-        accumulate<M, kElements, false>(a + kElements * group, b + kElements * group, part);
+        const auto row = [&](int i) { return part[i]; };
+        accumulate<M, kElements, Step::exact_product>(a + kElements * group, b + kElements * group, row, row);
         for (int i = 0; i < M; ++i) {
             for (int j = 0; j < M; ++j) {
                 const int x = left[M * group + i], y = right[M * group + j];
                 const auto scaled = static_cast<float>(static_cast<double>(part[i][j]) * power_of_two(x + y - 254));
                 const float sum = float_of(tile[i][j]) + scaled;
-                tile[i][j] = x == 255 || y == 255 ? kQuietNan32 : bits_of(sum); // 255 is the NaN among scales
+                const bool nan = x == 255 || y == 255 || sum != sum; // 255 is the NaN among scales
+                tile[i][j] = nan ? kQuietNan32 : bits_of(sum);
             }
         }
     }
-    settle_tile<M>(tile);
     store_tile<M>(destination(wave, in), 0, tile);
 }
 

@@ -7,13 +7,23 @@ namespace emulator {
 namespace {
 
 struct FloatSum {
-    static std::uint32_t add(std::uint32_t sum, std::uint32_t a, std::uint32_t b) { return bits_of(float_of(sum) + float_of(a) * float_of(b)); }
-    static std::uint32_t settle(std::uint32_t sum) { return is_nan32(sum) ? kQuietNan32 : sum; }
+    static std::uint32_t add(std::uint32_t sum, std::uint32_t a, std::uint32_t b) {
+        return bits_of(float_of(sum) + float_of(a) * float_of(b));
+    }
+
+    static std::uint32_t settle(std::uint32_t sum) {
+        return is_nan32(sum) ? kQuietNan32 : sum;
+    }
 };
 
 struct IntegerSum {
-    static std::uint32_t add(std::uint32_t sum, std::uint32_t a, std::uint32_t b) { return sum + a * b; }
-    static std::uint32_t settle(std::uint32_t sum) { return sum; }
+    static std::uint32_t add(std::uint32_t sum, std::uint32_t a, std::uint32_t b) {
+        return sum + a * b;
+    }
+
+    static std::uint32_t settle(std::uint32_t sum) {
+        return sum;
+    }
 };
 
 /// The bits of the index register that are this instruction's: all of them, or the part that abid names unless cbsz says the first.
@@ -35,7 +45,7 @@ template <int M, int Elements, class A, class B, class Sum> void multiply(Wave& 
     read_operand<B, M, 1, 2 * Elements>(wave, in, 1, [](int group, int element) { return 2 * Elements * group + element; }, b);
     Row buffer;
     const std::uint32_t* index = fetch_raw(wave, in, 2, 0, buffer);
-    std::uint32_t(*d)[kLanes] = destination(wave, in);
+    std::uint32_t (*d)[kLanes] = destination(wave, in);
     const std::uint32_t* c[M * M / kLanes];
     for (int word = 0; word < M * M / kLanes; ++word) {
         c[word] = d[word];
@@ -67,9 +77,11 @@ template <int M, int Elements, class Fnuz1, class Fnuz2, class Ocp1, class Ocp2>
 
 template <int M, int Elements> Executor narrow(bool first_bf8, bool second_bf8) {
     if (first_bf8) {
-        return second_bf8 ? &multiply_narrow<M, Elements, Bf8Fnuz, Bf8Fnuz, Bf8Ocp, Bf8Ocp> : &multiply_narrow<M, Elements, Bf8Fnuz, Fp8Fnuz, Bf8Ocp, Fp8Ocp>;
+        return second_bf8 ? &multiply_narrow<M, Elements, Bf8Fnuz, Bf8Fnuz, Bf8Ocp, Bf8Ocp>
+                          : &multiply_narrow<M, Elements, Bf8Fnuz, Fp8Fnuz, Bf8Ocp, Fp8Ocp>;
     }
-    return second_bf8 ? &multiply_narrow<M, Elements, Fp8Fnuz, Bf8Fnuz, Fp8Ocp, Bf8Ocp> : &multiply_narrow<M, Elements, Fp8Fnuz, Fp8Fnuz, Fp8Ocp, Fp8Ocp>;
+    return second_bf8 ? &multiply_narrow<M, Elements, Fp8Fnuz, Bf8Fnuz, Fp8Ocp, Bf8Ocp>
+                      : &multiply_narrow<M, Elements, Fp8Fnuz, Fp8Fnuz, Fp8Ocp, Fp8Ocp>;
 }
 
 Executor narrow_executor(Opcode op) {

@@ -33,9 +33,9 @@ std::uint32_t scalar_value(Wave& wave, const Operand& source, int word);
 
 /// What of a destination register an instruction writes.
 enum class Placement : std::uint8_t {
-    whole,        // 32 bits
-    low_zeroing,  // a 16 bit result; op_sel[3] picks the high half, otherwise the high half becomes 0
-    low_keeping,  // a 16 bit result; op_sel[3] picks the half, the other half stays
+    whole,       // 32 bits
+    low_zeroing, // a 16 bit result; op_sel[3] picks the high half, otherwise the high half becomes 0
+    low_keeping, // a 16 bit result; op_sel[3] picks the half, the other half stays
 };
 
 void store_slow(Wave& wave, const Instruction& in, int word, Placement placement, const Row& value);

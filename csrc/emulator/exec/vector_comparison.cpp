@@ -118,44 +118,44 @@ template <class T, int ExponentBits, int MantissaBits, bool ToExec> void compare
 }
 
 // One case for the plain form of a comparison and one for the form that writes EXEC.
-#define COMPARISON(name, T, ...)                                                                                                                    \
-    case Opcode::v_cmp_##name:                                                                                                                      \
-        return &compare<T, __VA_ARGS__, false>;                                                                                                     \
-    case Opcode::v_cmpx_##name:                                                                                                                     \
+#define COMPARISON(name, T, ...)                                                                                                           \
+    case Opcode::v_cmp_##name:                                                                                                             \
+        return &compare<T, __VA_ARGS__, false>;                                                                                            \
+    case Opcode::v_cmpx_##name:                                                                                                            \
         return &compare<T, __VA_ARGS__, true>;
 
-#define FLOAT_COMPARISONS(name, T)                                                                                                                  \
-    COMPARISON(f_##name, T, &never<T>)                                                                                                              \
-    COMPARISON(lt_##name, T, &less<T>)                                                                                                              \
-    COMPARISON(eq_##name, T, &equal<T>)                                                                                                             \
-    COMPARISON(le_##name, T, &less_equal<T>)                                                                                                        \
-    COMPARISON(gt_##name, T, &greater<T>)                                                                                                           \
-    COMPARISON(lg_##name, T, &different<T>)                                                                                                         \
-    COMPARISON(ge_##name, T, &greater_equal<T>)                                                                                                     \
-    COMPARISON(o_##name, T, (&negated<T, &unordered<T>>))                                                                                           \
-    COMPARISON(u_##name, T, &unordered<T>)                                                                                                          \
-    COMPARISON(nge_##name, T, (&negated<T, &greater_equal<T>>))                                                                                     \
-    COMPARISON(nlg_##name, T, (&negated<T, &different<T>>))                                                                                         \
-    COMPARISON(ngt_##name, T, (&negated<T, &greater<T>>))                                                                                           \
-    COMPARISON(nle_##name, T, (&negated<T, &less_equal<T>>))                                                                                        \
-    COMPARISON(neq_##name, T, (&negated<T, &equal<T>>))                                                                                             \
-    COMPARISON(nlt_##name, T, (&negated<T, &less<T>>))                                                                                              \
+#define FLOAT_COMPARISONS(name, T)                                                                                                         \
+    COMPARISON(f_##name, T, &never<T>)                                                                                                     \
+    COMPARISON(lt_##name, T, &less<T>)                                                                                                     \
+    COMPARISON(eq_##name, T, &equal<T>)                                                                                                    \
+    COMPARISON(le_##name, T, &less_equal<T>)                                                                                               \
+    COMPARISON(gt_##name, T, &greater<T>)                                                                                                  \
+    COMPARISON(lg_##name, T, &different<T>)                                                                                                \
+    COMPARISON(ge_##name, T, &greater_equal<T>)                                                                                            \
+    COMPARISON(o_##name, T, (&negated<T, &unordered<T>>))                                                                                  \
+    COMPARISON(u_##name, T, &unordered<T>)                                                                                                 \
+    COMPARISON(nge_##name, T, (&negated<T, &greater_equal<T>>))                                                                            \
+    COMPARISON(nlg_##name, T, (&negated<T, &different<T>>))                                                                                \
+    COMPARISON(ngt_##name, T, (&negated<T, &greater<T>>))                                                                                  \
+    COMPARISON(nle_##name, T, (&negated<T, &less_equal<T>>))                                                                               \
+    COMPARISON(neq_##name, T, (&negated<T, &equal<T>>))                                                                                    \
+    COMPARISON(nlt_##name, T, (&negated<T, &less<T>>))                                                                                     \
     COMPARISON(tru_##name, T, &always<T>)
 
-#define INTEGER_COMPARISONS(name, T)                                                                                                                \
-    COMPARISON(f_##name, T, &never<T>)                                                                                                              \
-    COMPARISON(lt_##name, T, &less<T>)                                                                                                              \
-    COMPARISON(eq_##name, T, &equal<T>)                                                                                                             \
-    COMPARISON(le_##name, T, &less_equal<T>)                                                                                                        \
-    COMPARISON(gt_##name, T, &greater<T>)                                                                                                           \
-    COMPARISON(ne_##name, T, (&negated<T, &equal<T>>))                                                                                              \
-    COMPARISON(ge_##name, T, &greater_equal<T>)                                                                                                     \
+#define INTEGER_COMPARISONS(name, T)                                                                                                       \
+    COMPARISON(f_##name, T, &never<T>)                                                                                                     \
+    COMPARISON(lt_##name, T, &less<T>)                                                                                                     \
+    COMPARISON(eq_##name, T, &equal<T>)                                                                                                    \
+    COMPARISON(le_##name, T, &less_equal<T>)                                                                                               \
+    COMPARISON(gt_##name, T, &greater<T>)                                                                                                  \
+    COMPARISON(ne_##name, T, (&negated<T, &equal<T>>))                                                                                     \
+    COMPARISON(ge_##name, T, &greater_equal<T>)                                                                                            \
     COMPARISON(t_##name, T, &always<T>)
 
-#define CLASS_COMPARISONS(name, T, exponent_bits, mantissa_bits)                                                                                    \
-    case Opcode::v_cmp_class_##name:                                                                                                                \
-        return &compare_class<T, exponent_bits, mantissa_bits, false>;                                                                              \
-    case Opcode::v_cmpx_class_##name:                                                                                                               \
+#define CLASS_COMPARISONS(name, T, exponent_bits, mantissa_bits)                                                                           \
+    case Opcode::v_cmp_class_##name:                                                                                                       \
+        return &compare_class<T, exponent_bits, mantissa_bits, false>;                                                                     \
+    case Opcode::v_cmpx_class_##name:                                                                                                      \
         return &compare_class<T, exponent_bits, mantissa_bits, true>;
 
 } // namespace

@@ -37,13 +37,15 @@ i32 float_to_i32(float x) {
 u32 float_to_u32(float x) {
     const float lower = x >= 0.0f && x < 2147483648.0f ? x : 0.0f;
     const float upper = x >= 2147483648.0f && x < 4294967296.0f ? x - 2147483648.0f : 0.0f;
-    const u32 inside = static_cast<u32>(static_cast<i32>(lower)) + (x >= 2147483648.0f ? 0x80000000u + static_cast<u32>(static_cast<i32>(upper)) : 0u);
+    const u32 inside =
+        static_cast<u32>(static_cast<i32>(lower)) + (x >= 2147483648.0f ? 0x80000000u + static_cast<u32>(static_cast<i32>(upper)) : 0u);
     return x >= 4294967296.0f ? ~0u : inside;
 }
 
 /// Exact in two parts, rounded once.
 float from_u32(u32 x) {
-    return static_cast<float>(static_cast<double>(static_cast<i32>(x >> 16)) * 65536.0 + static_cast<double>(static_cast<i32>(x & 0xffffu)));
+    return static_cast<float>(static_cast<double>(static_cast<i32>(x >> 16)) * 65536.0 +
+                              static_cast<double>(static_cast<i32>(x & 0xffffu)));
 }
 
 float from_byte(u32 x) {

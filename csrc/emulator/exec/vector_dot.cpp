@@ -65,8 +65,10 @@ template <auto Element> void dot2(Wave& wave, const Instruction& in) {
     const unsigned neg = in.format == Format::vop3p ? in.neg : 0u, neg_hi = in.format == Format::vop3p ? in.neg_hi : 0u;
     Result<float> result;
     for (int lane = 0; lane < kLanes; ++lane) {
-        const float a0 = Element(a[lane], (low & 1) != 0, denormals) * signed_by(neg, 0), a1 = Element(a[lane], (high & 1) != 0, denormals) * signed_by(neg_hi, 0);
-        const float b0 = Element(b[lane], (low & 2) != 0, denormals) * signed_by(neg, 1), b1 = Element(b[lane], (high & 2) != 0, denormals) * signed_by(neg_hi, 1);
+        const float a0 = Element(a[lane], (low & 1) != 0, denormals) * signed_by(neg, 0),
+                    a1 = Element(a[lane], (high & 1) != 0, denormals) * signed_by(neg_hi, 0);
+        const float b0 = Element(b[lane], (low & 2) != 0, denormals) * signed_by(neg, 1),
+                    b1 = Element(b[lane], (high & 2) != 0, denormals) * signed_by(neg_hi, 1);
         const float sum = float_of(flush32(c[lane], denormals.in32)) * signed_by(neg, 2);
         const float first = sum + a0 * b0;
         result.set(lane, settle<float>(first + a1 * b1, a0, b0, a1, b1, sum));

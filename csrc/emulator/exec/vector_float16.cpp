@@ -38,7 +38,8 @@ WideHalf load_exponent(Half a, std::int16_t exponent) {
 
 std::int16_t exponent_of(Half a) {
     const std::uint32_t magnitude = bits_of(a.value) & 0x7fffffffu;
-    return magnitude == 0 || magnitude >= 0x7f800000u ? std::int16_t{0} : static_cast<std::int16_t>(static_cast<int>(magnitude >> 23) - 126);
+    return magnitude == 0 || magnitude >= 0x7f800000u ? std::int16_t{0}
+                                                      : static_cast<std::int16_t>(static_cast<int>(magnitude >> 23) - 126);
 }
 
 WideHalf mantissa_of(Half a) {

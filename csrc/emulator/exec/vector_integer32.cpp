@@ -58,8 +58,33 @@ u32 permute_byte(u64 data, u32 select) {
 
 u32 permute(u32 a, u32 b, u32 select) {
     const u64 data = b | (u64{a} << 32);
-    return permute_byte(data, select & 0xffu) | (permute_byte(data, (select >> 8) & 0xffu) << 8) | (permute_byte(data, (select >> 16) & 0xffu) << 16) |
-           (permute_byte(data, select >> 24) << 24);
+    return permute_byte(data, select & 0xffu) | (permute_byte(data, (select >> 8) & 0xffu) << 8) |
+           (permute_byte(data, (select >> 16) & 0xffu) << 16) | (permute_byte(data, select >> 24) << 24);
+}
+
+/// The selector is the same in every lane almost always, and then picks whole bytes: shifts by one count.
+void permute_bytes(Wave& wave, const Instruction& in) {
+    const bool uniform = in.src[2].kind == Operand::Kind::sgpr || in.src[2].kind == Operand::Kind::constant;
+    const u32 select = uniform ? scalar_value(wave, in.src[2], 0) : ~0u;
+    if ((select & 0xf8f8f8f8u) != 0) {
+        lanewise<&permute>(wave, in);
+        return;
+    }
+    Row buffers[2], result;
+    const u32* sources[2] = {fetch(wave, in, 1, 0, Reading::bits32, buffers[1]), fetch(wave, in, 0, 0, Reading::bits32, buffers[0])};
+    const u32* rows[4];
+    u32 shifts[4];
+    for (u32 n = 0; n < 4; ++n) {
+        const u32 byte = (select >> (8 * n)) & 7u;
+        rows[n] = sources[byte >> 2];
+        shifts[n] = 8 * (byte & 3u);
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const u32 low = ((rows[0][lane] >> shifts[0]) & 0xffu) | (((rows[1][lane] >> shifts[1]) & 0xffu) << 8);
+        const u32 high = ((rows[2][lane] >> shifts[2]) & 0xffu) | (((rows[3][lane] >> shifts[3]) & 0xffu) << 8);
+        result.lane[lane] = low | (high << 16);
+    }
+    store(wave, in, 0, result);
 }
 
 u32 difference(u32 a, u32 b) {
@@ -208,7 +233,7 @@ Executor three_sources(Opcode op) {
     case Opcode::v_alignbyte_b32:
         return lanewise<+[](u32 a, u32 b, u32 c) { return static_cast<u32>((b | (u64{a} << 32)) >> (8 * (c & 3u))); }>;
     case Opcode::v_perm_b32:
-        return lanewise<&permute>;
+        return &permute_bytes;
     case Opcode::v_min3_i32:
         return lanewise<+[](i32 a, i32 b, i32 c) { return (a < b ? a : b) < c ? (a < b ? a : b) : c; }>;
     case Opcode::v_max3_i32:

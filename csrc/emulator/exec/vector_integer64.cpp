@@ -38,7 +38,8 @@ void wide_differences(Wave& wave, const Instruction& in) {
         Row buffer;
         const u32* sums = fetch(wave, in, 2, n, Reading::bits32, buffer);
         for (int lane = 0; lane < kLanes; ++lane) {
-            results[n].lane[lane] = byte_differences(static_cast<u32>(a.load(lane, denormals) >> (8 * n)), b.load(lane, denormals), sums[lane], true);
+            results[n].lane[lane] =
+                byte_differences(static_cast<u32>(a.load(lane, denormals) >> (8 * n)), b.load(lane, denormals), sums[lane], true);
         }
     }
     for (int n = 0; n < 4; ++n) {

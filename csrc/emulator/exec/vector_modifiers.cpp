@@ -35,7 +35,8 @@ void modify32(const Wave& wave, const Instruction& in, Row& row) {
     const float factor = multiplier(wave, in, wave.mode.denorm32);
     const Denormals denormals(wave.mode);
     for (std::uint32_t& lane : row.lane) {
-        const float scaled = is_nan32(lane) || factor == 1.0f ? float_of(lane) : float_of(flush32(bits_of(float_of(lane) * factor), denormals.out32));
+        const float scaled =
+            is_nan32(lane) || factor == 1.0f ? float_of(lane) : float_of(flush32(bits_of(float_of(lane) * factor), denormals.out32));
         lane = bits_of(limited(wave, in, scaled));
     }
 }
@@ -56,7 +57,8 @@ void modify64(const Wave& wave, const Instruction& in, Row& low, Row& high) {
     const Denormals denormals(wave.mode);
     for (int lane = 0; lane < kLanes; ++lane) {
         const std::uint64_t bits = low.lane[lane] | (std::uint64_t{high.lane[lane]} << 32);
-        const double scaled = is_nan64(bits) || factor == 1.0 ? double_of(bits) : double_of(flush64(bits_of(double_of(bits) * factor), denormals.out64));
+        const double scaled =
+            is_nan64(bits) || factor == 1.0 ? double_of(bits) : double_of(flush64(bits_of(double_of(bits) * factor), denormals.out64));
         const std::uint64_t result = bits_of(limited(wave, in, scaled));
         low.lane[lane] = static_cast<std::uint32_t>(result);
         high.lane[lane] = static_cast<std::uint32_t>(result >> 32);

@@ -40,7 +40,8 @@ template <class Fnuz, class Ocp> void narrow_stochastic(Wave& wave, const Instru
     for (int lane = 0; lane < kLanes; ++lane) {
         const float x = value.load(lane, denormals);
         const u32 r = random.load(lane, denormals);
-        const u32 code = wave.arch == Arch::gfx950 ? float_to_narrow_stochastic<Ocp>(x, r, clamp) : float_to_narrow_stochastic<Fnuz>(x, r, clamp);
+        const u32 code =
+            wave.arch == Arch::gfx950 ? float_to_narrow_stochastic<Ocp>(x, r, clamp) : float_to_narrow_stochastic<Fnuz>(x, r, clamp);
         result.lane[lane] = (old[lane] & ~(0xffu << shift)) | (code << shift);
     }
     store(wave, in, 0, result);

@@ -18,7 +18,9 @@ struct HalfSource {
     unsigned shift;
     u32 flip;
 
-    u32 at(int lane) const { return ((row[lane] >> shift) ^ flip) & 0xffffu; }
+    u32 at(int lane) const {
+        return ((row[lane] >> shift) ^ flip) & 0xffffu;
+    }
 };
 
 HalfSource half_source(const Instruction& in, const u32* row, int n, bool high) {
@@ -80,7 +82,9 @@ template <auto Function, class R, class... A> struct PackedHalves<Function, R (*
         }(std::make_integer_sequence<int, sizeof...(A)>{});
     }
 
-    static R apply(const Mode& mode, A... operands) { return settle<R>(Function(mode, operands...), operands...); }
+    static R apply(const Mode& mode, A... operands) {
+        return settle<R>(Function(mode, operands...), operands...);
+    }
 };
 
 template <auto Function> inline constexpr Executor packed = &PackedHalves<Function, decltype(Function)>::run;
@@ -118,20 +122,25 @@ template <bool Greater> ChosenHalf extreme_half(const Mode&, Half a, Half b, Hal
 Executor packed_integers(Opcode op) {
     switch (op) {
     case Opcode::v_pk_mad_i16:
-        return packed_saturable<+[](const Mode&, i16 a, i16 b, i16 c) { return low(a * b + c); }, +[](const Mode&, i16 a, i16 b, i16 c) { return limited(a * b + c); }>;
+        return packed_saturable<+[](const Mode&, i16 a, i16 b, i16 c) { return low(a * b + c); },
+                                +[](const Mode&, i16 a, i16 b, i16 c) { return limited(a * b + c); }>;
     case Opcode::v_pk_mad_u16:
         return packed_saturable<+[](const Mode&, u16 a, u16 b, u16 c) { return static_cast<u16>(u32{a} * b + c); },
                                 +[](const Mode&, u16 a, u16 b, u16 c) { return limited_unsigned(std::int64_t{a} * b + c); }>;
     case Opcode::v_pk_mul_lo_u16:
         return packed<+[](const Mode&, u16 a, u16 b) { return static_cast<u16>(u32{a} * b); }>;
     case Opcode::v_pk_add_i16:
-        return packed_saturable<+[](const Mode&, i16 a, i16 b) { return low(a + b); }, +[](const Mode&, i16 a, i16 b) { return limited(a + b); }>;
+        return packed_saturable<+[](const Mode&, i16 a, i16 b) { return low(a + b); },
+                                +[](const Mode&, i16 a, i16 b) { return limited(a + b); }>;
     case Opcode::v_pk_sub_i16:
-        return packed_saturable<+[](const Mode&, i16 a, i16 b) { return low(a - b); }, +[](const Mode&, i16 a, i16 b) { return limited(a - b); }>;
+        return packed_saturable<+[](const Mode&, i16 a, i16 b) { return low(a - b); },
+                                +[](const Mode&, i16 a, i16 b) { return limited(a - b); }>;
     case Opcode::v_pk_add_u16:
-        return packed_saturable<+[](const Mode&, u16 a, u16 b) { return low(a + b); }, +[](const Mode&, u16 a, u16 b) { return limited_unsigned(a + b); }>;
+        return packed_saturable<+[](const Mode&, u16 a, u16 b) { return low(a + b); },
+                                +[](const Mode&, u16 a, u16 b) { return limited_unsigned(a + b); }>;
     case Opcode::v_pk_sub_u16:
-        return packed_saturable<+[](const Mode&, u16 a, u16 b) { return low(a - b); }, +[](const Mode&, u16 a, u16 b) { return limited_unsigned(a - b); }>;
+        return packed_saturable<+[](const Mode&, u16 a, u16 b) { return low(a - b); },
+                                +[](const Mode&, u16 a, u16 b) { return limited_unsigned(a - b); }>;
     case Opcode::v_pk_lshlrev_b16:
         return packed<+[](const Mode&, u16 a, u16 b) { return low(b << (a & 15)); }>;
     case Opcode::v_pk_lshrrev_b16:
@@ -239,7 +248,8 @@ template <MixResult Where> void mixed(Wave& wave, const Instruction& in) {
         const u32 keep = ((in.abs >> n) & 1) != 0 ? 0x7fffffffu : ~0u;
         const u32 flip = ((in.neg >> n) & 1) != 0 ? 0x80000000u : 0u;
         for (int lane = 0; lane < kLanes; ++lane) {
-            const float value = half ? from_half<Half>((row[lane] >> shift) & 0xffffu, denormals).value : float_of(flush32(row[lane], denormals.in32));
+            const float value =
+                half ? from_half<Half>((row[lane] >> shift) & 0xffffu, denormals).value : float_of(flush32(row[lane], denormals.in32));
             values[n][lane] = float_of((bits_of(value) & keep) ^ flip);
         }
     }
@@ -261,7 +271,8 @@ template <MixResult Where> void mixed(Wave& wave, const Instruction& in) {
             modify16(wave, in, result);
         }
         for (int lane = 0; lane < kLanes; ++lane) {
-            placed.lane[lane] = Where == MixResult::low ? (old[lane] & 0xffff0000u) | result.lane[lane] : (old[lane] & 0xffffu) | (result.lane[lane] << 16);
+            placed.lane[lane] =
+                Where == MixResult::low ? (old[lane] & 0xffff0000u) | result.lane[lane] : (old[lane] & 0xffffu) | (result.lane[lane] << 16);
         }
         check_rounding(wave, true);
         store(wave, in, 0, placed);

@@ -1,5 +1,5 @@
-// Conversions of gfx950 with a scale: floats of 32 or 16 bits divided by a power of two and rounded into 8, 6 or 4 bits, and back with the product.
-// The scale is the exponent field of a float operand: the power of two that it is. The value is scaled before the one rounding.
+// Conversions of gfx950 with a scale: floats of 32 or 16 bits divided by a power of two and rounded into 8, 6 or 4 bits, and back with the
+// product. The scale is the exponent field of a float operand: the power of two that it is. The value is scaled before the one rounding.
 #include "../numerics/narrow.hpp"
 #include "lanewise.hpp"
 #include "vector_tables.hpp"
@@ -66,7 +66,8 @@ u32 next_random(u32 x) {
 
 template <class F> u32 narrow(double value, bool stochastic, u32 random, bool saturate) {
     const float one_rounding_left = double_to_float_odd(value);
-    return stochastic ? float_to_narrow_stochastic<F>(one_rounding_left, random, saturate) : float_to_narrow<F>(one_rounding_left, saturate);
+    return stochastic ? float_to_narrow_stochastic<F>(one_rounding_left, random, saturate)
+                      : float_to_narrow<F>(one_rounding_left, saturate);
 }
 
 /// Where the values to narrow come from and the codes go to.

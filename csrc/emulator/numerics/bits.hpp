@@ -40,7 +40,8 @@ inline bool is_signalling64(std::uint64_t x) {
     return is_nan64(x) && (x & 0x0008000000000000ull) == 0;
 }
 
-/// A value whose magnitude is below the threshold becomes a zero of its sign: the threshold is the least normal number, or 0 to keep denormals.
+/// A value whose magnitude is below the threshold becomes a zero of its sign: the threshold is the least normal number, or 0 to keep
+/// denormals.
 inline std::uint32_t flush32(std::uint32_t x, std::uint32_t threshold) {
     return (x & 0x7fffffffu) < threshold ? x & 0x80000000u : x;
 }

@@ -51,7 +51,8 @@ __attribute__((visibility("default"))) std::uint32_t* alu_scalar_registers() {
 }
 
 /// Forgets the instruction and sets the state outside the registers.
-__attribute__((visibility("default"))) void alu_begin(int op, int format, int encoding, int arch, int denorm32, int denorm16, int ieee, int clamps, int index_mask) {
+__attribute__((visibility("default"))) void alu_begin(int op, int format, int encoding, int arch, int denorm32, int denorm16, int ieee,
+                                                      int clamps, int index_mask) {
     instruction = Instruction{};
     instruction.op = static_cast<Opcode>(op);
     instruction.format = static_cast<Format>(format);
@@ -93,12 +94,18 @@ __attribute__((visibility("default"))) void alu_matrix(int cbsz, int abid, int b
 }
 
 __attribute__((visibility("default"))) void alu_dpp(int control, int row_mask, int bank_mask, int bound_ctrl) {
-    instruction.dpp = {static_cast<std::uint16_t>(control), static_cast<std::uint8_t>(row_mask), static_cast<std::uint8_t>(bank_mask), bound_ctrl != 0};
+    instruction.dpp = {static_cast<std::uint16_t>(control), static_cast<std::uint8_t>(row_mask), static_cast<std::uint8_t>(bank_mask),
+                       bound_ctrl != 0};
 }
 
-__attribute__((visibility("default"))) void alu_sdwa(int dst_sel, int dst_unused, int src0_sel, int src1_sel, int src0_sext, int src1_sext) {
-    instruction.sdwa = {static_cast<std::uint8_t>(dst_sel),  static_cast<std::uint8_t>(dst_unused), static_cast<std::uint8_t>(src0_sel),
-                        static_cast<std::uint8_t>(src1_sel), src0_sext != 0,                          src1_sext != 0};
+__attribute__((visibility("default"))) void alu_sdwa(int dst_sel, int dst_unused, int src0_sel, int src1_sel, int src0_sext,
+                                                     int src1_sext) {
+    instruction.sdwa = {static_cast<std::uint8_t>(dst_sel),
+                        static_cast<std::uint8_t>(dst_unused),
+                        static_cast<std::uint8_t>(src0_sel),
+                        static_cast<std::uint8_t>(src1_sel),
+                        src0_sext != 0,
+                        src1_sext != 0};
 }
 
 /// Runs it `times` times. The fault's kind, or -1 without an executor.

@@ -38,34 +38,34 @@ class Operand:
     high: int = 0
 
 
-def S(index: int) -> Operand:
+def sgpr(index: int) -> Operand:
     """Scalar register."""
     return Operand(1, index)
 
 
-def V(index: int) -> Operand:
+def vgpr(index: int) -> Operand:
     """Vector register."""
     return Operand(2, index)
 
 
-def A(index: int) -> Operand:
+def agpr(index: int) -> Operand:
     """Accumulation register."""
     return Operand(3, index)
 
 
-def C(value: int, high: int = 0) -> Operand:
+def constant(value: int, high: int = 0) -> Operand:
     """Constant."""
     return Operand(4, 255, value & 0xFFFFFFFF, high & 0xFFFFFFFF)
 
 
-VCC, EXEC, M0 = S(106), S(126), 124
+VCC, EXEC, M0 = sgpr(106), sgpr(126), 124
 
 
 def build(directory: Path, cpu: str) -> Path:
     """Compiles the executors and the harness for one level of x86-64."""
     patterns = ("operands.cpp", "vector_*.cpp", "mfma_*.cpp", "matrix_*.cpp")
     sources = [path for pattern in patterns for path in sorted((EMULATOR / "exec").glob(pattern))]
-    sources += sorted((EMULATOR / "numerics").glob("*.cpp")) + [Path(__file__).with_name("harness.cpp")]
+    sources += [*sorted((EMULATOR / "numerics").glob("*.cpp")), Path(__file__).with_name("harness.cpp")]
     zig = [sys.executable, "-m", "ziglang", "c++", *FLAGS, f"-mcpu={cpu}"]
 
     def compile_one(source: Path) -> Path:
@@ -112,12 +112,35 @@ class Machine:
         self.s[index + 1] = value >> 32
 
     def run(
-        self, name: str, dst: Operand | None, src: Sequence[Operand], *, fmt: str = "vop3", enc: str = "e64", sdst: Operand | None = None, arch: int = 942,
-        denorm32: int = 3, denorm16: int = 3, ieee: bool = False, clamps: bool = False, index_mask: int = 0, exec_mask: int = ALL_LANES,
-        neg: int = 0, abs_: int = 0, neg_hi: int = 0, op_sel: int = 0, op_sel_hi: int = 7, clamp: bool = False, omod: int = 0,
-        cbsz: int = 0, abid: int = 0, blgp: int = 0, imm: int = 0, dpp: tuple[int, int, int, bool] | None = None,
+        self,
+        name: str,
+        dst: Operand | None,
+        src: Sequence[Operand],
+        *,
+        fmt: str = "vop3",
+        enc: str = "e64",
+        sdst: Operand | None = None,
+        arch: int = 942,
+        denorm32: int = 3,
+        denorm16: int = 3,
+        ieee: bool = False,
+        clamps: bool = False,
+        index_mask: int = 0,
+        exec_mask: int = ALL_LANES,
+        neg: int = 0,
+        abs_: int = 0,
+        neg_hi: int = 0,
+        op_sel: int = 0,
+        op_sel_hi: int = 7,
+        clamp: bool = False,
+        omod: int = 0,
+        cbsz: int = 0,
+        abid: int = 0,
+        blgp: int = 0,
+        imm: int = 0,
+        dpp: tuple[int, int, int, bool] | None = None,
         sdwa: tuple[int, int, int, int, bool, bool] | None = None,
-    ) -> int:  # fmt: skip
+    ) -> int:
         """Runs one instruction; the kind of its fault, 0 without."""
         op = self.lib.alu_opcode(name.encode())
         assert op >= 0, name

@@ -105,7 +105,11 @@ def samples(fmt: Format, rng: np.random.Generator, count: int) -> list[int]:
         if pick == 0:
             result.append(pool[int(rng.integers(len(pool)))])
         elif pick == 1:
-            result.append(int(rng.integers(0, 1 << fmt.width, dtype=np.uint64)) if fmt.width < 64 else int(rng.integers(0, 1 << 63, dtype=np.uint64)) * 2 + 1)
+            result.append(
+                int(rng.integers(0, 1 << fmt.width, dtype=np.uint64))
+                if fmt.width < 64
+                else int(rng.integers(0, 1 << 63, dtype=np.uint64)) * 2 + 1
+            )
         else:
             value = Fraction(float(rng.standard_normal() * 4.0 ** float(rng.integers(-3, 4))))
             result.append(fmt.round(value))

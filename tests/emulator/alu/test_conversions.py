@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.emulator.alu.machine import Machine, V
+from tests.emulator.alu.machine import Machine, vgpr
 from tests.emulator.alu.numbers import BF6, BF8, BF16, F16, F32, F64, FP4, FP6, FP8, Format, edges, floor_log2, samples, to_words
 
 M32 = 0xFFFFFFFF
@@ -59,7 +59,7 @@ def test_floats_are_rounded_to_eight_bits(machine: Machine, kind: str, arch: int
         machine.v[10], machine.v[11] = to_words(row), to_words(row[::-1])
         for op_sel in (0, 8):
             machine.v[2] = 0x55AA33CC
-            machine.run(f"v_cvt_pk_{kind}_f32", V(2), [V(10), V(11)], arch=arch, clamps=saturate, op_sel=op_sel)
+            machine.run(f"v_cvt_pk_{kind}_f32", vgpr(2), [vgpr(10), vgpr(11)], arch=arch, clamps=saturate, op_sel=op_sel)
             for lane in range(64):
                 got = int(machine.v[2, lane])
                 kept, pair = (got & 0xFFFF, got >> 16) if op_sel else (got >> 16, got & 0xFFFF)
@@ -72,7 +72,7 @@ def test_floats_are_rounded_to_eight_bits(machine: Machine, kind: str, arch: int
 def test_out_of_range_becomes_nan_in_e4m3(machine: Machine) -> None:
     machine.v[10] = np.float32(1e6).view(np.uint32)
     for arch in (942, 950):
-        machine.run("v_cvt_pk_fp8_f32", V(2), [V(10), V(10)], arch=arch)
+        machine.run("v_cvt_pk_fp8_f32", vgpr(2), [vgpr(10), vgpr(10)], arch=arch)
         assert is_nan_code(FP8[arch], int(machine.v[2, 0]) & 0xFF)
 
 
@@ -88,11 +88,11 @@ def test_every_eight_bit_code_widens_exactly(machine: Machine, kind: str, arch: 
             assert F32.is_nan(bits) if fmt.is_nan(code) else F32.value(bits) == fmt.value(code), (code, hex(bits))
 
         for byte in range(4):
-            machine.run(f"v_cvt_f32_{kind}", V(2), [V(10)], fmt="vop1", arch=arch, sdwa=(6, 0, byte, 6, False, False))
+            machine.run(f"v_cvt_f32_{kind}", vgpr(2), [vgpr(10)], fmt="vop1", arch=arch, sdwa=(6, 0, byte, 6, False, False))
             for lane in range(64):
                 check(int(machine.v[2, lane]), int(machine.v[10, lane]) >> 8 * byte & 0xFF)
         for word in (4, 5):
-            machine.run(f"v_cvt_pk_f32_{kind}", V(2), [V(10)], fmt="vop1", arch=arch, sdwa=(6, 0, word, 6, False, False))
+            machine.run(f"v_cvt_pk_f32_{kind}", vgpr(2), [vgpr(10)], fmt="vop1", arch=arch, sdwa=(6, 0, word, 6, False, False))
             for lane in range(64):
                 pair = int(machine.v[10, lane]) >> 16 * (word - 4)
                 check(int(machine.v[2, lane]), pair & 0xFF)
@@ -104,24 +104,33 @@ def test_every_half_widens_exactly(machine: Machine, keep: int) -> None:
     for first in range(0, 1 << 16, 64):
         codes = np.arange(first, first + 64, dtype=np.uint32)
         machine.v[10] = codes
-        machine.run("v_cvt_f32_f16", V(2), [V(10)], fmt="vop1", enc="e32", denorm16=keep)
+        machine.run("v_cvt_f32_f16", vgpr(2), [vgpr(10)], fmt="vop1", enc="e32", denorm16=keep)
         flushed = np.where((codes & 0x7FFF) < 0x400, codes & 0x8000, codes) if keep == 0 else codes
         wanted = flushed.astype(np.uint16).view(np.float16).astype(np.float32)
         got = machine.v[2].view(np.float32)
-        assert np.array_equal(got, wanted, equal_nan=True) and np.array_equal(np.signbit(got), np.signbit(wanted))
+        assert np.array_equal(got, wanted, equal_nan=True)
+        assert np.array_equal(np.signbit(got), np.signbit(wanted))
 
 
 @pytest.mark.parametrize(("name", "fmt"), [("v_cvt_f16_f32", F16), ("v_cvt_pk_f16_f32", F16), ("v_cvt_pk_bf16_f32", BF16)])
 def test_floats_are_rounded_to_sixteen_bits(machine: Machine, name: str, fmt: Format) -> None:
     rng = np.random.default_rng(2)
-    near = [F32.round(fmt.value(int(bits)) + Fraction(2) ** (floor_log2(abs(fmt.value(int(bits)))) - fmt.mantissa_bits - 1)) + delta
-            for bits in rng.integers(fmt.sign >> 8, fmt.infinity - 1, 300) for delta in (-1, 0, 1)]  # fmt: skip
-    for row in in_rows(near + edges(F32) + samples(F32, rng, 640) + [0x33000000, 0x33000001, 0x33800000, 0x38800000, 0x387FFFFF, 0x477FEFFF, 0x477FF000]):
+    near = []
+    for code in rng.integers(fmt.sign >> 8, fmt.infinity - 1, 300):
+        value = fmt.value(int(code))
+        assert isinstance(value, Fraction)
+        midpoint = F32.round(value + Fraction(2) ** (floor_log2(value) - fmt.mantissa_bits - 1))
+        near += [midpoint - 1, midpoint, midpoint + 1]
+    for row in in_rows(
+        near + edges(F32) + samples(F32, rng, 640) + [0x33000000, 0x33000001, 0x33800000, 0x38800000, 0x387FFFFF, 0x477FEFFF, 0x477FF000]
+    ):
         machine.v[10], machine.v[11] = to_words(row), to_words(row[::-1])
         packed = "pk" in name
-        machine.run(name, V(2), [V(10), V(11)] if packed else [V(10)], arch=950)
+        machine.run(name, vgpr(2), [vgpr(10), vgpr(11)] if packed else [vgpr(10)], arch=950)
         for lane in range(64):
-            for code, bits in ((int(machine.v[2, lane]) & 0xFFFF, row[lane]), (int(machine.v[2, lane]) >> 16, row[63 - lane]))[: 2 if packed else 1]:
+            for code, bits in ((int(machine.v[2, lane]) & 0xFFFF, row[lane]), (int(machine.v[2, lane]) >> 16, row[63 - lane]))[
+                : 2 if packed else 1
+            ]:
                 wanted = rounded(fmt, F32, bits)
                 assert fmt.is_nan(code) if wanted is None else code == wanted, hex(bits)
 
@@ -129,7 +138,7 @@ def test_floats_are_rounded_to_sixteen_bits(machine: Machine, name: str, fmt: Fo
 def test_pkrtz_rounds_toward_zero(machine: Machine) -> None:
     row = samples(F32, np.random.default_rng(3), 64)
     machine.v[10] = to_words(row)
-    machine.run("v_cvt_pkrtz_f16_f32", V(2), [V(10), V(10)])
+    machine.run("v_cvt_pkrtz_f16_f32", vgpr(2), [vgpr(10), vgpr(10)])
     for lane, bits in enumerate(row):
         code, value = int(machine.v[2, lane]) & 0xFFFF, F32.value(bits)
         if value == "nan":
@@ -138,7 +147,9 @@ def test_pkrtz_rounds_toward_zero(machine: Machine) -> None:
             assert code & 0x7FFF == 0x7C00
         else:
             got = F16.value(code)
-            assert not isinstance(got, str) and abs(got) <= abs(value) and (code & 0x8000 != 0) == (bits >> 31 != 0)
+            assert not isinstance(got, str)
+            assert abs(got) <= abs(value)
+            assert code >> 15 == bits >> 31
             following = F16.value((code & 0x7FFF) + 1)
             assert isinstance(following, str) or following > abs(value)
 
@@ -166,27 +177,41 @@ INTEGERS: dict[str, tuple[Format, int, Callable[[Fraction | str], int]]] = {
 def test_floats_become_integers_toward_zero_with_limits(machine: Machine, name: str) -> None:
     fmt, width, function = INTEGERS[name]
     rng = np.random.default_rng(4)
-    limits = [fmt.round(sign * (Fraction(2) ** n + delta)) for n in (15, 16, 31, 32) for delta in (-1, Fraction(-1, 2), 0, 1) for sign in (1, -1)]
+    limits = [
+        fmt.round(sign * (Fraction(2) ** n + delta)) for n in (15, 16, 31, 32) for delta in (-1, Fraction(-1, 2), 0, 1) for sign in (1, -1)
+    ]
     for row in in_rows(edges(fmt) + limits + samples(fmt, rng, 640)):
         machine.v[10], machine.v[11] = to_words([x & M32 for x in row]), to_words([x >> 32 for x in row])
-        machine.run(name, V(2), [V(10)], fmt="vop1", enc="e32")
+        machine.run(name, vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
         assert machine.v[2].tolist() == [function(fmt.value(x)) & ((1 << width) - 1) for x in row]
 
 
 def test_integers_become_floats_with_one_rounding(machine: Machine) -> None:
     rng = np.random.default_rng(5)
-    row = [int(x) >> int(s) for x, s in zip(rng.integers(0, 1 << 32, 58), rng.integers(0, 20, 58), strict=True)] + [0, 1, 0x7FFFFFFF, 0x80000000, M32, 0xFFFFFF7F]
+    row = [int(x) >> int(s) for x, s in zip(rng.integers(0, 1 << 32, 58), rng.integers(0, 20, 58), strict=True)] + [
+        0,
+        1,
+        0x7FFFFFFF,
+        0x80000000,
+        M32,
+        0xFFFFFF7F,
+    ]
     machine.v[10] = to_words(row)
     signed = [x - (1 << 32) if x >> 31 else x for x in row]
-    for name, values, fmt in (("v_cvt_f32_u32", row, F32), ("v_cvt_f32_i32", signed, F32), ("v_cvt_f64_u32", row, F64), ("v_cvt_f64_i32", signed, F64)):
-        machine.run(name, V(2), [V(10)], fmt="vop1", enc="e32")
+    for name, values, fmt in (
+        ("v_cvt_f32_u32", row, F32),
+        ("v_cvt_f32_i32", signed, F32),
+        ("v_cvt_f64_u32", row, F64),
+        ("v_cvt_f64_i32", signed, F64),
+    ):
+        machine.run(name, vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
         got = [int(x) | (int(y) << 32 if fmt is F64 else 0) for x, y in zip(machine.v[2], machine.v[3], strict=True)]
         assert got == [fmt.round(Fraction(v)) for v in values], name
     for byte in range(4):
-        machine.run(f"v_cvt_f32_ubyte{byte}", V(2), [V(10)], fmt="vop1", enc="e32")
+        machine.run(f"v_cvt_f32_ubyte{byte}", vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
         assert machine.v[2].view(np.float32).tolist() == [float(x >> 8 * byte & 0xFF) for x in row]
     for name, low in (("v_cvt_f16_u16", False), ("v_cvt_f16_i16", True)):
-        machine.run(name, V(2), [V(10)], fmt="vop1", enc="e32")
+        machine.run(name, vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
         halves = [(x & 0xFFFF) - (1 << 16 if low and x >> 15 & 1 else 0) for x in row]
         assert machine.v[2].tolist() == [min(F16.round(Fraction(h)) & 0x7FFF, 0x7C00) | (0x8000 if h < 0 else 0) for h in halves]
 
@@ -195,14 +220,14 @@ def test_doubles_and_floats(machine: Machine) -> None:
     row = edges(F64) + samples(F64, np.random.default_rng(6), 34) + [F64.round(Fraction(2) ** -140), F64.round(Fraction(2) ** -149 * 3 / 2)]
     row = (row * 2)[:64]
     machine.v[10], machine.v[11] = to_words([x & M32 for x in row]), to_words([x >> 32 for x in row])
-    machine.run("v_cvt_f32_f64", V(2), [V(10)], fmt="vop1", enc="e32")
+    machine.run("v_cvt_f32_f64", vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
     for lane, bits in enumerate(row):
         wanted = rounded(F32, F64, bits)
         got = int(machine.v[2, lane])
         assert F32.is_nan(got) if wanted is None else got == wanted
     row = (edges(F32) + samples(F32, np.random.default_rng(7), 64))[:64]
     machine.v[10] = to_words(row)
-    machine.run("v_cvt_f64_f32", V(2), [V(10)], fmt="vop1", enc="e32")
+    machine.run("v_cvt_f64_f32", vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
     for lane, bits in enumerate(row):
         got = int(machine.v[2, lane]) | int(machine.v[3, lane]) << 32
         assert F64.is_nan(got) if F32.is_nan(bits) else F64.value(got) == F32.value(bits) and got >> 63 == bits >> 31
@@ -212,9 +237,9 @@ def test_normalised_integers(machine: Machine) -> None:
     values = np.array([0, 1, -1, 0.5, -0.5, 2, -2, np.inf, -np.inf, np.nan, 1e-5, 0.3, -0.7] + [0.1] * 51, np.float32)
     machine.v[10] = values.view(np.uint32)
     clean = np.nan_to_num(values.astype(np.float64), nan=0, posinf=1, neginf=-1)
-    machine.run("v_cvt_pknorm_i16_f32", V(2), [V(10), V(10)])
+    machine.run("v_cvt_pknorm_i16_f32", vgpr(2), [vgpr(10), vgpr(10)])
     assert (machine.v[2] & 0xFFFF).astype(np.uint16).view(np.int16).tolist() == np.rint(np.clip(clean, -1, 1) * 32767).tolist()
-    machine.run("v_cvt_pknorm_u16_f32", V(2), [V(10), V(10)])
+    machine.run("v_cvt_pknorm_u16_f32", vgpr(2), [vgpr(10), vgpr(10)])
     assert (machine.v[2] >> 16).tolist() == np.rint(np.clip(clean, 0, 1) * 65535).tolist()
 
 
@@ -222,7 +247,7 @@ def test_bytes_are_packed_into_a_place(machine: Machine) -> None:
     machine.v[10] = np.array([-5.0, 0.99, 254.9, 300.0] * 16, np.float32).view(np.uint32)
     machine.v[11] = np.arange(64, dtype=np.uint32) // 4
     machine.v[12] = 0x11223344
-    machine.run("v_cvt_pk_u8_f32", V(2), [V(10), V(11), V(12)])
+    machine.run("v_cvt_pk_u8_f32", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)])
     for lane in range(64):
         shift = lane // 4 % 4 * 8
         assert int(machine.v[2, lane]) == 0x11223344 & ~(0xFF << shift) | [0, 0, 254, 255][lane % 4] << shift
@@ -230,7 +255,7 @@ def test_bytes_are_packed_into_a_place(machine: Machine) -> None:
 
 def test_offset_table_of_four_bits(machine: Machine) -> None:
     machine.v[10] = np.arange(64, dtype=np.uint32)
-    machine.run("v_cvt_off_f32_i4", V(2), [V(10)], fmt="vop1", enc="e32")
+    machine.run("v_cvt_off_f32_i4", vgpr(2), [vgpr(10)], fmt="vop1", enc="e32")
     assert machine.v[2].view(np.float32).tolist() == [((n % 16) - (16 if n % 16 > 7 else 0)) / 16 for n in range(64)]
 
 
@@ -245,7 +270,7 @@ def test_stochastic_rounding_brackets_the_value(machine: Machine, kind: str, arc
         machine.v[11] = random
         for byte in range(4):
             machine.v[2] = 0x01020304
-            machine.run(f"v_cvt_sr_{kind}_f32", V(2), [V(10), V(11)], arch=arch, op_sel=4 * byte)
+            machine.run(f"v_cvt_sr_{kind}_f32", vgpr(2), [vgpr(10), vgpr(11)], arch=arch, op_sel=4 * byte)
             for lane in range(64):
                 code = int(machine.v[2, lane]) >> 8 * byte & 0xFF
                 got, exact = fmt.value(code), abs(Fraction(float(values[lane])))
@@ -275,7 +300,7 @@ def test_scaled_widening(machine: Machine, small: str, wide: str) -> None:
     exponents = rng.integers(120, 135, 64)
     machine.v[20] = (exponents.astype(np.uint32) << np.uint32(23)) | np.uint32(0x12345)
     for select in range(1 if many else 4 if small == "fp4" else 2):
-        machine.run(f"v_cvt_scalef32_pk{'32' if many else ''}_{wide}_{small}", V(40), [V(10), V(20)], arch=950, op_sel=select)
+        machine.run(f"v_cvt_scalef32_pk{'32' if many else ''}_{wide}_{small}", vgpr(40), [vgpr(10), vgpr(20)], arch=950, op_sel=select)
         start = 0 if many else (8 if small == "fp4" else 16) * select
         for lane in range(64):
             codes, results = join(machine, 10, 6, lane) >> start, join(machine, 40, count * out.width // 32, lane)
@@ -314,7 +339,7 @@ def test_scaled_narrowing_rounds_once(machine: Machine, name: str, small: str, w
     bits = count * fmt.width
     machine.v[2] = 0xCCCCCCCC
     op_sel = {16: 8, 8: 12}.get(bits, 0)
-    machine.run(name, V(2), [V(10), V(42), V(80)] if separate else [V(10), V(80)], arch=950, op_sel=op_sel)
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(42), vgpr(80)] if separate else [vgpr(10), vgpr(80)], arch=950, op_sel=op_sel)
     place = {16: 16, 8: 24}.get(bits, 0)
     for lane in range(64):
         whole = join(machine, 2, max(bits // 32, 1), lane) >> place
@@ -324,7 +349,9 @@ def test_scaled_narrowing_rounds_once(machine: Machine, name: str, small: str, w
         assert bits >= 32 or int(machine.v[2, lane]) & ((1 << place) - 1) == 0xCCCCCCCC & ((1 << place) - 1)
 
 
-@pytest.mark.parametrize("name", ["v_cvt_scalef32_sr_fp8_f32", "v_cvt_scalef32_sr_bf8_f16", "v_cvt_scalef32_sr_pk_fp4_bf16", "v_cvt_scalef32_sr_pk32_fp6_f32"])
+@pytest.mark.parametrize(
+    "name", ["v_cvt_scalef32_sr_fp8_f32", "v_cvt_scalef32_sr_bf8_f16", "v_cvt_scalef32_sr_pk_fp4_bf16", "v_cvt_scalef32_sr_pk32_fp6_f32"]
+)
 def test_scaled_stochastic_rounding_without_randomness_cuts_off(machine: Machine, name: str) -> None:
     small, wide = name.split("_")[-2:]
     fmt, source = SMALL[small], WIDE[wide]
@@ -334,5 +361,5 @@ def test_scaled_stochastic_rounding_without_randomness_cuts_off(machine: Machine
     machine.v[10:42] = bits if source.width == 32 else bits | bits << 16
     machine.v[50], machine.v[51] = 0, 127 << 23
     machine.v[2] = 0
-    machine.run(name, V(2), [V(10), V(50), V(51)], arch=950)
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(50), vgpr(51)], arch=950)
     assert int(machine.v[2, 0]) & (fmt.sign - 1) == 3

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tests.emulator.alu.machine import ALL_LANES, EXEC, M0, VCC, A, C, Machine, S, V, Words
+from tests.emulator.alu.machine import ALL_LANES, EXEC, M0, VCC, Machine, Words, agpr, constant, sgpr, vgpr
 
 DPP_CONTROLS = [
     0x00, 0x1B, 0xB1, 0x4E, 0xFF, *range(0x101, 0x110), *range(0x111, 0x120), *range(0x121, 0x130),
@@ -52,7 +55,9 @@ def test_dpp_moves_lanes_and_masks_writes(machine: Machine, exec_mask: int, mask
     a, b = (machine.v[n].copy().astype(np.int64) for n in (10, 11))
     for control in DPP_CONTROLS:
         machine.v[2] = 5
-        assert machine.run("v_add_u32", V(2), [V(10), V(11)], fmt="vop2", dpp=(control, *masks, bound_ctrl), exec_mask=exec_mask) == 0
+        assert (
+            machine.run("v_add_u32", vgpr(2), [vgpr(10), vgpr(11)], fmt="vop2", dpp=(control, *masks, bound_ctrl), exec_mask=exec_mask) == 0
+        )
         for lane in range(64):
             source = source_lane(control, lane)
             valid = source is not None and exec_mask >> source & 1
@@ -64,12 +69,18 @@ def test_dpp_moves_lanes_and_masks_writes(machine: Machine, exec_mask: int, mask
 def test_dpp_reads_its_source_before_it_is_overwritten(machine: Machine) -> None:
     random_rows(machine, 2, range(10, 11))
     before = machine.v[10].copy()
-    machine.run("v_mov_b32", V(10), [V(10)], fmt="vop1", dpp=(0x121, 15, 15, False))
+    machine.run("v_mov_b32", vgpr(10), [vgpr(10)], fmt="vop1", dpp=(0x121, 15, 15, False))
     assert np.array_equal(machine.v[10], before.reshape(4, 16)[:, np.arange(-1, 15)].reshape(64))
 
 
 def field(x: Words, select: int) -> Words:
-    return x if select == 6 else x >> np.uint32(8 * select) & np.uint32(0xFF) if select < 4 else x >> np.uint32(16 * (select - 4)) & np.uint32(0xFFFF)
+    return (
+        x
+        if select == 6
+        else x >> np.uint32(8 * select) & np.uint32(0xFF)
+        if select < 4
+        else x >> np.uint32(16 * (select - 4)) & np.uint32(0xFFFF)
+    )
 
 
 @pytest.mark.parametrize("unused", [0, 1, 2])
@@ -81,10 +92,16 @@ def test_sdwa_selects_and_places_fields(machine: Machine, src0: int, dst: int, u
     for src1 in range(7):
         for sext in (False, True):
             machine.v[2] = 0x89ABCDEF
-            machine.run("v_add_u32", V(2), [V(10), V(11)], fmt="vop2", sdwa=(dst, unused, src0, src1, sext, False), exec_mask=PARTIAL)
+            machine.run(
+                "v_add_u32", vgpr(2), [vgpr(10), vgpr(11)], fmt="vop2", sdwa=(dst, unused, src0, src1, sext, False), exec_mask=PARTIAL
+            )
             x = field(a, src0)
             if sext and src0 < 6:
-                x = x.astype(np.uint8).view(np.int8).astype(np.int32).view(np.uint32) if src0 < 4 else x.astype(np.uint16).view(np.int16).astype(np.int32).view(np.uint32)
+                x = (
+                    x.astype(np.uint8).view(np.int8).astype(np.int32).view(np.uint32)
+                    if src0 < 4
+                    else x.astype(np.uint16).view(np.int16).astype(np.int32).view(np.uint32)
+                )
             value = x + field(b, src1)
             if dst < 6:
                 width, shift = (8, 8 * dst) if dst < 4 else (16, 16 * (dst - 4))
@@ -98,9 +115,9 @@ def test_sdwa_selects_and_places_fields(machine: Machine, src0: int, dst: int, u
 
 def test_sdwa_float_modifiers_apply_after_selection(machine: Machine) -> None:
     machine.v[10] = 0x3C00_BC00  # halves 1 and -1
-    machine.run("v_cvt_f32_f16", V(2), [V(10)], fmt="vop1", sdwa=(6, 0, 4, 6, False, False), abs_=1)
+    machine.run("v_cvt_f32_f16", vgpr(2), [vgpr(10)], fmt="vop1", sdwa=(6, 0, 4, 6, False, False), abs_=1)
     assert machine.v[2, 0].view(np.float32) == 1
-    machine.run("v_cvt_f32_f16", V(2), [V(10)], fmt="vop1", sdwa=(6, 0, 5, 6, False, False), neg=1)
+    machine.run("v_cvt_f32_f16", vgpr(2), [vgpr(10)], fmt="vop1", sdwa=(6, 0, 5, 6, False, False), neg=1)
     assert machine.v[2, 0].view(np.float32) == -1
 
 
@@ -108,7 +125,7 @@ def test_sdwa_float_modifiers_apply_after_selection(machine: Machine) -> None:
 def test_exec_decides_which_lanes_are_written(machine: Machine, exec_mask: int) -> None:
     random_rows(machine, 4, range(10, 12))
     machine.v[2] = 9
-    machine.run("v_xor_b32", V(2), [V(10), V(11)], exec_mask=exec_mask)
+    machine.run("v_xor_b32", vgpr(2), [vgpr(10), vgpr(11)], exec_mask=exec_mask)
     wanted = [int(x ^ y) if exec_mask >> lane & 1 else 9 for lane, (x, y) in enumerate(zip(machine.v[10], machine.v[11], strict=True))]
     assert machine.v[2].tolist() == wanted
 
@@ -116,23 +133,25 @@ def test_exec_decides_which_lanes_are_written(machine: Machine, exec_mask: int) 
 def test_scalars_and_constants_are_the_same_in_every_lane(machine: Machine) -> None:
     random_rows(machine, 5, range(10, 11))
     machine.s[7] = 0x12345678
-    machine.run("v_add_u32", V(2), [S(7), V(10)])
+    machine.run("v_add_u32", vgpr(2), [sgpr(7), vgpr(10)])
     assert np.array_equal(machine.v[2], machine.v[10] + np.uint32(0x12345678))
-    machine.run("v_add_u32", V(2), [C(0xFFFFFFF0), V(10)])
+    machine.run("v_add_u32", vgpr(2), [constant(0xFFFFFFF0), vgpr(10)])
     assert np.array_equal(machine.v[2], machine.v[10] - np.uint32(16))
-    machine.run("v_mov_b64", V(2), [C(0, 0x3FF00000)], fmt="vop1", enc="e32")
-    assert machine.v[2, 5] == 0 and machine.v[3, 5] == 0x3FF00000
+    machine.run("v_mov_b64", vgpr(2), [constant(0, 0x3FF00000)], fmt="vop1", enc="e32")
+    assert machine.v[2, 5] == 0
+    assert machine.v[3, 5] == 0x3FF00000
     machine.set_pair(20, 0x1122334455667788)
-    machine.run("v_mov_b64", V(2), [S(20)], fmt="vop1", enc="e32")
-    assert machine.v[2, 5] == 0x55667788 and machine.v[3, 5] == 0x11223344
+    machine.run("v_mov_b64", vgpr(2), [sgpr(20)], fmt="vop1", enc="e32")
+    assert machine.v[2, 5] == 0x55667788
+    assert machine.v[3, 5] == 0x11223344
 
 
 @pytest.mark.parametrize("mask", range(16))
 def test_relative_indexing_moves_the_operands_it_names(machine: Machine, mask: int) -> None:
-    random_rows(machine, 6, range(0, 40))
+    random_rows(machine, 6, range(40))
     before = machine.v.copy()
     machine.s[M0] = 5 | 0xFF00
-    machine.run("v_add3_u32", V(2), [V(10), V(11), V(12)], index_mask=mask)
+    machine.run("v_add3_u32", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], index_mask=mask)
     registers = [10 + n + (5 if mask >> n & 1 else 0) for n in range(3)]
     target = 2 + (5 if mask & 8 else 0)
     assert np.array_equal(machine.v[target], before[registers[0]] + before[registers[1]] + before[registers[2]])
@@ -141,20 +160,20 @@ def test_relative_indexing_moves_the_operands_it_names(machine: Machine, mask: i
 
 def test_relative_indexing_beyond_the_registers_is_a_fault(machine: Machine) -> None:
     machine.s[M0] = 200
-    assert machine.run("v_mov_b32", V(2), [V(100)], fmt="vop1", enc="e32", index_mask=1) != 0
+    assert machine.run("v_mov_b32", vgpr(2), [vgpr(100)], fmt="vop1", enc="e32", index_mask=1) != 0
 
 
 def test_lanes_are_read_and_written(machine: Machine) -> None:
     random_rows(machine, 7, range(10, 11))
     row = machine.v[10].copy()
-    machine.run("v_readfirstlane_b32", None, [V(10)], fmt="vop1", enc="e32", sdst=S(9), exec_mask=0xF0)
+    machine.run("v_readfirstlane_b32", None, [vgpr(10)], fmt="vop1", enc="e32", sdst=sgpr(9), exec_mask=0xF0)
     assert machine.s[9] == row[4]
-    machine.run("v_readfirstlane_b32", None, [V(10)], fmt="vop1", enc="e32", sdst=S(9), exec_mask=0)
+    machine.run("v_readfirstlane_b32", None, [vgpr(10)], fmt="vop1", enc="e32", sdst=sgpr(9), exec_mask=0)
     assert machine.s[9] == row[0]
-    machine.run("v_readlane_b32", None, [V(10), C(37)], sdst=S(9))
+    machine.run("v_readlane_b32", None, [vgpr(10), constant(37)], sdst=sgpr(9))
     assert machine.s[9] == row[37]
     machine.s[8] = 0xDEADBEEF
-    machine.run("v_writelane_b32", V(10), [S(8), C(64 + 3)], exec_mask=0)
+    machine.run("v_writelane_b32", vgpr(10), [sgpr(8), constant(64 + 3)], exec_mask=0)
     row[3] = 0xDEADBEEF
     assert np.array_equal(machine.v[10], row)
 
@@ -162,7 +181,7 @@ def test_lanes_are_read_and_written(machine: Machine) -> None:
 def test_registers_are_swapped_under_exec(machine: Machine) -> None:
     random_rows(machine, 8, range(10, 12))
     a, b = machine.v[10].copy(), machine.v[11].copy()
-    machine.run("v_swap_b32", V(10), [V(11)], fmt="vop1", enc="e32", exec_mask=PARTIAL)
+    machine.run("v_swap_b32", vgpr(10), [vgpr(11)], fmt="vop1", enc="e32", exec_mask=PARTIAL)
     active = np.array([PARTIAL >> lane & 1 for lane in range(64)], bool)
     assert np.array_equal(machine.v[10], np.where(active, b, a))
     assert np.array_equal(machine.v[11], np.where(active, a, b))
@@ -172,7 +191,7 @@ def test_registers_are_swapped_under_exec(machine: Machine) -> None:
 def test_permlane_swaps_exchange_odd_groups_with_even_ones(machine: Machine, width: int) -> None:
     random_rows(machine, 9, range(10, 12))
     a, b = machine.v[10].copy(), machine.v[11].copy()
-    machine.run(f"v_permlane{width}_swap_b32", V(10), [V(11)], fmt="vop1", enc="e32", arch=950)
+    machine.run(f"v_permlane{width}_swap_b32", vgpr(10), [vgpr(11)], fmt="vop1", enc="e32", arch=950)
     x, y = a.reshape(-1, 2, width), b.reshape(-1, 2, width)
     assert np.array_equal(machine.v[10], np.stack([x[:, 0], y[:, 0]], 1).reshape(64))
     assert np.array_equal(machine.v[11], np.stack([x[:, 1], y[:, 1]], 1).reshape(64))
@@ -181,17 +200,27 @@ def test_permlane_swaps_exchange_odd_groups_with_even_ones(machine: Machine, wid
 def test_accumulation_registers_are_moved(machine: Machine) -> None:
     random_rows(machine, 10, range(10, 11))
     machine.v[256 + 4] = 1
-    machine.run("v_accvgpr_write_b32", A(4), [V(10)], fmt="mai", exec_mask=PARTIAL)
+    machine.run("v_accvgpr_write_b32", agpr(4), [vgpr(10)], fmt="mai", exec_mask=PARTIAL)
     assert machine.v[260].tolist() == [int(x) if PARTIAL >> n & 1 else 1 for n, x in enumerate(machine.v[10])]
-    machine.run("v_accvgpr_mov_b32", A(5), [A(4)], fmt="vop1", enc="e32")
-    machine.run("v_accvgpr_read_b32", V(2), [A(5)], fmt="mai")
+    machine.run("v_accvgpr_mov_b32", agpr(5), [agpr(4)], fmt="vop1", enc="e32")
+    machine.run("v_accvgpr_read_b32", vgpr(2), [agpr(5)], fmt="mai")
     assert np.array_equal(machine.v[2], machine.v[260])
-    machine.run("v_accvgpr_write_b32", A(4), [C(0x3F800000)], fmt="mai")
+    machine.run("v_accvgpr_write_b32", agpr(4), [constant(0x3F800000)], fmt="mai")
     assert np.all(machine.v[260] == 0x3F800000)
 
 
-INTEGER_TESTS = {"f": lambda a, b: a != a, "lt": np.less, "eq": np.equal, "le": np.less_equal, "gt": np.greater, "ne": np.not_equal, "ge": np.greater_equal, "t": lambda a, b: a == a}
-FLOAT_TESTS = {
+Comparison = Callable[[Any, Any], Any]
+INTEGER_TESTS: dict[str, Comparison] = {
+    "f": lambda a, b: a != a,
+    "lt": np.less,
+    "eq": np.equal,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ne": np.not_equal,
+    "ge": np.greater_equal,
+    "t": lambda a, b: a == a,
+}
+FLOAT_TESTS: dict[str, Comparison] = {
     "f": lambda a, b: np.zeros(64, bool),
     "lt": np.less,
     "eq": np.equal,
@@ -209,7 +238,17 @@ FLOAT_TESTS = {
     "nlt": lambda a, b: ~(a < b),
     "tru": lambda a, b: np.ones(64, bool),
 }
-TYPES = {"i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64}
+TYPES = {
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "i64": np.int64,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -224,7 +263,10 @@ def test_comparisons_write_a_mask_of_the_active_lanes(machine: Machine, kind: st
         if kind.startswith("f"):
             bits = rng.choice(np.array([0, -0.0, 1, -1, 2, np.inf, -np.inf, np.nan, 1e-7], dtype), 64).view(unsigned)
         wide = bits.astype(np.uint64)
-        machine.v[register], machine.v[register + 1] = (wide & np.uint64(0xFFFFFFFF)).astype(np.uint32), (wide >> np.uint64(32)).astype(np.uint32)
+        machine.v[register], machine.v[register + 1] = (
+            (wide & np.uint64(0xFFFFFFFF)).astype(np.uint32),
+            (wide >> np.uint64(32)).astype(np.uint32),
+        )
         rows.append(bits.view(dtype))
     rows[1][::5] = rows[0][::5]
     wide = rows[1].view(unsigned).astype(np.uint64)
@@ -232,10 +274,10 @@ def test_comparisons_write_a_mask_of_the_active_lanes(machine: Machine, kind: st
     for name, function in tests.items():
         wanted = sum(int(bit) << lane for lane, bit in enumerate(function(*rows))) & PARTIAL
         machine.set_pair(20, ALL_LANES)
-        machine.run(f"v_cmp_{name}_{kind}", None, [V(10), V(12)], fmt="vopc", sdst=S(20), exec_mask=PARTIAL)
+        machine.run(f"v_cmp_{name}_{kind}", None, [vgpr(10), vgpr(12)], fmt="vopc", sdst=sgpr(20), exec_mask=PARTIAL)
         assert machine.pair(20) == wanted, name
         assert machine.pair(EXEC.index) == PARTIAL
-        machine.run(f"v_cmpx_{name}_{kind}", None, [V(10), V(12)], fmt="vopc", enc="e32", sdst=VCC, exec_mask=PARTIAL)
+        machine.run(f"v_cmpx_{name}_{kind}", None, [vgpr(10), vgpr(12)], fmt="vopc", enc="e32", sdst=VCC, exec_mask=PARTIAL)
         assert machine.pair(VCC.index) == machine.pair(EXEC.index) == wanted, name
 
 
@@ -248,11 +290,11 @@ def test_classes_of_floats(machine: Machine, kind: str, values: list[int]) -> No
     for number, value in enumerate(values):
         machine.v[10], machine.v[11] = value & 0xFFFFFFFF, value >> 32
         machine.v[12] = np.array([1 << (lane % 10) for lane in range(64)], np.uint32)
-        machine.run(f"v_cmp_class_{kind}", None, [V(10), V(12)], fmt="vopc", sdst=S(20), denorm32=0, denorm16=0)
+        machine.run(f"v_cmp_class_{kind}", None, [vgpr(10), vgpr(12)], fmt="vopc", sdst=sgpr(20), denorm32=0, denorm16=0)
         assert machine.pair(20) == sum(1 << lane for lane in range(64) if lane % 10 == number)
 
 
 def test_opcodes_of_these_formats_without_an_executor_are_known(machine: Machine) -> None:
     vector = [name for name in machine.names() if name.startswith("v_")]
     missing = {name for name in vector if not machine.has_executor(name)}
-    assert missing == {"v_screen_partition_4se_b32", "v_mfma_ld_scale_b32"}
+    assert missing == {"v_screen_partition_4se_b32"}

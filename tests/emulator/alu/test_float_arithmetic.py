@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.emulator.alu.machine import Machine, V
+from tests.emulator.alu.machine import Machine, vgpr
 from tests.emulator.alu.numbers import DEFAULT_NAN, F16, F32, F64, QUIET, Format, Number, flush, samples
 
 Exact = Callable[..., Number]
@@ -99,8 +99,10 @@ def test_arithmetic_is_exact_and_rounded_once(machine: Machine, name: str, fmt: 
         inputs = [samples(fmt, rng, 64) for _ in range(count)]
         for n, values in enumerate(inputs):
             load(machine, 10 + 2 * n, fmt, values)
-        assert machine.run(name, V(2), [V(10 + 2 * n) for n in range(count)], denorm32=denormals, denorm16=denormals) == 0
-        wanted = [expected(fmt, lane, lambda x: compute(fmt, x), denormals & 1 != 0, denormals & 2 != 0) for lane in zip(*inputs, strict=True)]
+        assert machine.run(name, vgpr(2), [vgpr(10 + 2 * n) for n in range(count)], denorm32=denormals, denorm16=denormals) == 0
+        wanted = [
+            expected(fmt, lane, lambda x: compute(fmt, x), denormals & 1 != 0, denormals & 2 != 0) for lane in zip(*inputs, strict=True)
+        ]
         assert read(machine, 2, fmt) == wanted
 
 
@@ -109,7 +111,7 @@ def test_single_fma_is_fused_where_products_cancel(machine: Machine) -> None:
     product = Fraction(1) + Fraction(1, 1 << 11)  # the exact square without its last term
     machine.v[10] = a
     machine.v[12] = F32.round(-product)
-    machine.run("v_fma_f32", V(2), [V(10), V(10), V(12)])
+    machine.run("v_fma_f32", vgpr(2), [vgpr(10), vgpr(10), vgpr(12)])
     assert F32.value(int(machine.v[2, 0])) == Fraction(1, 1 << 24)
 
 
@@ -120,13 +122,15 @@ def test_fmac_accumulates_into_its_destination(machine: Machine, name: str, fmt:
     load(machine, 10, fmt, inputs[0])
     load(machine, 12, fmt, inputs[1])
     load(machine, 2, fmt, inputs[2])
-    machine.run(name, V(2), [V(10), V(12)], fmt="vop2", enc="e32")
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(12)], fmt="vop2", enc="e32")
     compute = OPERATIONS["fma"][1]
     assert read(machine, 2, fmt) == [expected(fmt, lane, lambda x: compute(fmt, x), True, True) for lane in zip(*inputs, strict=True)]
 
 
 @pytest.mark.parametrize("ieee", [False, True])
-@pytest.mark.parametrize(("name", "fmt"), [(f"v_{which}_{kind}", fmt) for which in ("min", "max") for kind, fmt in (("f16", F16), ("f32", F32), ("f64", F64))])
+@pytest.mark.parametrize(
+    ("name", "fmt"), [(f"v_{which}_{kind}", fmt) for which in ("min", "max") for kind, fmt in (("f16", F16), ("f32", F32), ("f64", F64))]
+)
 def test_min_and_max_order_zeros_and_prefer_numbers(machine: Machine, name: str, fmt: Format, ieee: bool) -> None:
     rng = np.random.default_rng(7)
 
@@ -151,7 +155,7 @@ def test_min_and_max_order_zeros_and_prefer_numbers(machine: Machine, name: str,
         a, b = samples(fmt, rng, 64), samples(fmt, rng, 64)
         load(machine, 10, fmt, a)
         load(machine, 12, fmt, b)
-        machine.run(name, V(2), [V(10), V(12)], ieee=ieee)
+        machine.run(name, vgpr(2), [vgpr(10), vgpr(12)], ieee=ieee)
         got = read(machine, 2, fmt)
         wanted = [choose(x, y) for x, y in zip(a, b, strict=True)]
         # A half that is a signalling NaN is quieted on its way through float.
@@ -165,13 +169,13 @@ def test_max3_min3_and_med3_of_numbers(machine: Machine) -> None:
     values = rng.standard_normal((3, 64)).astype(np.float32)
     machine.v[10:13] = values.view(np.uint32)
     for name, reduce in (("v_max3_f32", np.max), ("v_min3_f32", np.min), ("v_med3_f32", np.median)):
-        machine.run(name, V(2), [V(10), V(11), V(12)])
+        machine.run(name, vgpr(2), [vgpr(10), vgpr(11), vgpr(12)])
         assert np.array_equal(machine.v[2].view(np.float32), reduce(values, axis=0))
 
 
 def test_med3_with_a_nan_is_the_minimum(machine: Machine) -> None:
     machine.v[10], machine.v[11], machine.v[12] = 0x7FC00000, np.float32(2).view(np.uint32), np.float32(1).view(np.uint32)
-    machine.run("v_med3_f32", V(2), [V(10), V(11), V(12)])
+    machine.run("v_med3_f32", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)])
     assert machine.v[2, 0].view(np.float32) == 1
 
 
@@ -182,7 +186,7 @@ def test_output_modifiers_scale_and_clamp_floats(machine: Machine, omod: int, cl
     a, b = rng.standard_normal((2, 64)).astype(np.float32)
     machine.v[10], machine.v[11] = a.view(np.uint32), b.view(np.uint32)
     machine.v[10, 0] = 0x7FC00000
-    machine.run("v_mul_f32", V(2), [V(10), V(11)], denorm32=0, omod=omod, clamp=clamp)
+    machine.run("v_mul_f32", vgpr(2), [vgpr(10), vgpr(11)], denorm32=0, omod=omod, clamp=clamp)
     wanted = a * b * np.float32({0: 1, 1: 2, 2: 4, 3: 0.5}[omod])
     got = machine.v[2].view(np.float32)
     assert np.array_equal(got[1:], np.clip(wanted, 0, 1)[1:] if clamp else wanted[1:])
@@ -191,7 +195,7 @@ def test_output_modifiers_scale_and_clamp_floats(machine: Machine, omod: int, cl
 
 def test_omod_is_ignored_where_denormals_are_kept(machine: Machine) -> None:
     machine.v[10] = np.float32(3).view(np.uint32)
-    machine.run("v_mul_f32", V(2), [V(10), V(10)], denorm32=3, omod=1)
+    machine.run("v_mul_f32", vgpr(2), [vgpr(10), vgpr(10)], denorm32=3, omod=1)
     assert machine.v[2, 0].view(np.float32) == 9
 
 
@@ -201,7 +205,7 @@ def test_source_modifiers_take_the_magnitude_then_negate(machine: Machine, neg: 
     rng = np.random.default_rng(10)
     values = rng.standard_normal((3, 64)).astype(np.float32)
     machine.v[10:13] = values.view(np.uint32)
-    machine.run("v_fma_f32", V(2), [V(10), V(11), V(12)], neg=neg, abs_=absolute)
+    machine.run("v_fma_f32", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], neg=neg, abs_=absolute)
     sources = [np.abs(x) if absolute >> n & 1 else x for n, x in enumerate(values)]
     a, b, c = (-x if neg >> n & 1 else x for n, x in enumerate(sources))
     assert np.array_equal(machine.v[2].view(np.float32), (a.astype(np.longdouble) * b + c).astype(np.float64).astype(np.float32))
@@ -209,4 +213,4 @@ def test_source_modifiers_take_the_magnitude_then_negate(machine: Machine, neg: 
 
 def test_another_rounding_mode_is_refused_by_the_fault(machine: Machine) -> None:
     machine.v[10] = 0
-    assert machine.run("v_add_f32", V(2), [V(10), V(10)]) == 0
+    assert machine.run("v_add_f32", vgpr(2), [vgpr(10), vgpr(10)]) == 0

@@ -7,10 +7,30 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.emulator.alu.machine import ALL_LANES, Machine, S, V
+from tests.emulator.alu.machine import ALL_LANES, Machine, sgpr, vgpr
 
 M32, M64 = 0xFFFFFFFF, ALL_LANES
-EDGES = [0, 1, 2, 31, 32, 33, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFF, 0x800000, 0xFFFFFF, 0x7FFFFFFF, 0x80000000, 0x80000001, M32]
+EDGES = [
+    0,
+    1,
+    2,
+    31,
+    32,
+    33,
+    0x7F,
+    0x80,
+    0xFF,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFFFF,
+    0x800000,
+    0xFFFFFF,
+    0x7FFFFFFF,
+    0x80000000,
+    0x80000001,
+    M32,
+]
 
 
 def words(rng: np.random.Generator) -> list[int]:
@@ -184,7 +204,7 @@ def test_word_operations(machine: Machine, name: str) -> None:
     rng = np.random.default_rng(len(name))
     for _ in range(6):
         inputs = fill(machine, rng, count)
-        assert machine.run(name, V(2), [V(10 + n) for n in range(count)]) == 0
+        assert machine.run(name, vgpr(2), [vgpr(10 + n) for n in range(count)]) == 0
         assert machine.v[2].tolist() == [function(*lane) & M32 for lane in zip(*inputs, strict=True)]
 
 
@@ -192,7 +212,7 @@ def test_word_operations(machine: Machine, name: str) -> None:
 def test_clamp_saturates_integers(machine: Machine, name: str) -> None:
     count, function, low, high = SATURATING[name]
     inputs = fill(machine, np.random.default_rng(3), count)
-    machine.run(name, V(2), [V(10 + n) for n in range(count)], clamp=True)
+    machine.run(name, vgpr(2), [vgpr(10 + n) for n in range(count)], clamp=True)
     assert machine.v[2].tolist() == [clamp(function(*lane), low, high) & M32 for lane in zip(*inputs, strict=True)]
 
 
@@ -202,7 +222,7 @@ def test_half_operations_pick_halves_and_keep_or_clear_the_other(machine: Machin
     count, function, keeps = HALVES[name]
     inputs = fill(machine, np.random.default_rng(op_sel), count)
     machine.v[2] = 0xABCD1234
-    machine.run(name, V(2), [V(10 + n) for n in range(count)], op_sel=op_sel)
+    machine.run(name, vgpr(2), [vgpr(10 + n) for n in range(count)], op_sel=op_sel)
     wanted = []
     for lane in zip(*inputs, strict=True):
         value = function(*(x >> 16 if op_sel >> n & 1 else x & 0xFFFF for n, x in enumerate(lane))) & 0xFFFF
@@ -223,7 +243,7 @@ def test_wide_shifts_and_sums(machine: Machine) -> None:
         "v_mov_b64": ([12], lambda x, y, z: y),
     }
     for name, (sources, function) in cases.items():
-        machine.run(name, V(2), [V(n) for n in sources])
+        machine.run(name, vgpr(2), [vgpr(n) for n in sources])
         got = [int(x) | int(y) << 32 for x, y in zip(machine.v[2], machine.v[3], strict=True)]
         assert got == [function(*map(int, lane)) & M64 for lane in zip(a, b, c, strict=True)], name
 
@@ -233,7 +253,7 @@ def test_wide_multiply_add_carries_out(machine: Machine, is_signed: bool) -> Non
     rng = np.random.default_rng(6)
     a, b, low, high = fill(machine, rng, 4)
     machine.set_pair(20, 0)
-    machine.run("v_mad_i64_i32" if is_signed else "v_mad_u64_u32", V(2), [V(10), V(11), V(12)], sdst=S(20))
+    machine.run("v_mad_i64_i32" if is_signed else "v_mad_u64_u32", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], sdst=sgpr(20))
     for lane in range(64):
         addend = low[lane] | high[lane] << 32
         total = signed(a[lane]) * signed(b[lane]) + signed(addend, 64) if is_signed else a[lane] * b[lane] + addend
@@ -250,7 +270,7 @@ def test_carries_chain_through_lane_masks(machine: Machine, name: str) -> None:
     machine.set_pair(30, carry)
     machine.v[2] = 77
     with_carry = "addc" in name or "subb" in name
-    machine.run(name, V(2), [V(10), V(11)] + ([S(30)] if with_carry else []), sdst=S(20), exec_mask=exec_mask)
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(11)] + ([sgpr(30)] if with_carry else []), sdst=sgpr(20), exec_mask=exec_mask)
     for lane in range(64):
         bit = carry >> lane & 1 if with_carry else 0
         x, y = (b[lane], a[lane]) if "rev" in name else (a[lane], b[lane])
@@ -265,16 +285,16 @@ def test_selection_by_a_lane_mask(machine: Machine) -> None:
     a, b = fill(machine, rng, 2)
     mask = int(rng.integers(0, 1 << 63))
     machine.set_pair(106, mask)
-    machine.run("v_cndmask_b32", V(2), [V(10), V(11), S(106)], fmt="vop2", enc="e32")
+    machine.run("v_cndmask_b32", vgpr(2), [vgpr(10), vgpr(11), sgpr(106)], fmt="vop2", enc="e32")
     assert machine.v[2].tolist() == [y if mask >> lane & 1 else x for lane, (x, y) in enumerate(zip(a, b, strict=True))]
-    machine.run("v_cndmask_b32", V(2), [V(10), V(11), S(106)], neg=1)
+    machine.run("v_cndmask_b32", vgpr(2), [vgpr(10), vgpr(11), sgpr(106)], neg=1)
     assert machine.v[2].tolist() == [y if mask >> lane & 1 else x ^ 1 << 31 for lane, (x, y) in enumerate(zip(a, b, strict=True))]
 
 
 def test_masked_counts_number_the_lanes(machine: Machine) -> None:
     a, b = fill(machine, np.random.default_rng(13), 2)
     for name, first in (("v_mbcnt_lo_u32_b32", 0), ("v_mbcnt_hi_u32_b32", 32)):
-        machine.run(name, V(2), [V(10), V(11)])
+        machine.run(name, vgpr(2), [vgpr(10), vgpr(11)])
         assert machine.v[2].tolist() == [((a[n] & ((1 << n) - 1 >> first)).bit_count() + b[n]) & M32 for n in range(64)]
 
 
@@ -285,17 +305,17 @@ def test_bitop3_is_its_truth_table(machine: Machine, table: int) -> None:
     def value(a: int, b: int, c: int) -> int:
         return sum((table >> ((a >> n & 1) << 2 | (b >> n & 1) << 1 | (c >> n & 1)) & 1) << n for n in range(32))
 
-    machine.run("v_bitop3_b32", V(2), [V(10), V(11), V(12)], imm=table, arch=950)
+    machine.run("v_bitop3_b32", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], imm=table, arch=950)
     assert machine.v[2].tolist() == [value(*lane) for lane in zip(*inputs, strict=True)]
     machine.v[2] = 0x55550000
-    machine.run("v_bitop3_b16", V(2), [V(10), V(11), V(12)], imm=table, op_sel=2, arch=950)
+    machine.run("v_bitop3_b16", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], imm=table, op_sel=2, arch=950)
     assert machine.v[2].tolist() == [0x55550000 | value(a, b >> 16, c) & 0xFFFF for a, b, c in zip(*inputs, strict=True)]
 
 
 @pytest.mark.parametrize(("name", "masked"), [("v_qsad_pk_u16_u8", False), ("v_mqsad_pk_u16_u8", True)])
 def test_four_sums_of_differences(machine: Machine, name: str, masked: bool) -> None:
     low, high, b, c0, c1 = fill(machine, np.random.default_rng(15), 5)
-    machine.run(name, V(2), [V(10), V(12), V(13)])
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(12), vgpr(13)])
     for lane in range(64):
         a, sums = low[lane] | high[lane] << 32, c0[lane] | c1[lane] << 32
         wanted = sum((sad(a >> (8 * n) & M32, b[lane], masked) + (sums >> (16 * n) & 0xFFFF) & 0xFFFF) << (16 * n) for n in range(4))
@@ -304,14 +324,23 @@ def test_four_sums_of_differences(machine: Machine, name: str, masked: bool) -> 
 
 def test_wide_masked_sums_of_differences(machine: Machine) -> None:
     low, high, b, *sums = fill(machine, np.random.default_rng(16), 7)
-    machine.run("v_mqsad_u32_u8", V(2), [V(10), V(12), V(13)])
+    machine.run("v_mqsad_u32_u8", vgpr(2), [vgpr(10), vgpr(12), vgpr(13)])
     for lane in range(64):
         a = low[lane] | high[lane] << 32
         assert machine.v[2:6, lane].tolist() == [(sad(a >> (8 * n) & M32, b[lane], True) + sums[n][lane]) & M32 for n in range(4)]
 
 
-@pytest.mark.parametrize(("bits", "name", "is_signed"), [(16, "v_dot2_i32_i16", True), (16, "v_dot2_u32_u16", False), (8, "v_dot4_i32_i8", True),
-                                                       (8, "v_dot4_u32_u8", False), (4, "v_dot8_i32_i4", True), (4, "v_dot8_u32_u4", False)])  # fmt: skip
+DOTS = [
+    (16, "v_dot2_i32_i16", True),
+    (16, "v_dot2_u32_u16", False),
+    (8, "v_dot4_i32_i8", True),
+    (8, "v_dot4_u32_u8", False),
+    (4, "v_dot8_i32_i4", True),
+    (4, "v_dot8_u32_u4", False),
+]
+
+
+@pytest.mark.parametrize(("bits", "name", "is_signed"), DOTS)
 def test_integer_dot_products(machine: Machine, bits: int, name: str, is_signed: bool) -> None:
     inputs = fill(machine, np.random.default_rng(17), 3)
 
@@ -320,9 +349,9 @@ def test_integer_dot_products(machine: Machine, bits: int, name: str, is_signed:
         parts = [(a >> n & mask, b >> n & mask) for n in range(0, 32, bits)]
         return sum(signed(x, bits) * signed(y, bits) for x, y in parts) + signed(c) if is_signed else sum(x * y for x, y in parts) + c
 
-    machine.run(name, V(2), [V(10), V(11), V(12)], fmt="vop3p")
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], fmt="vop3p")
     assert machine.v[2].tolist() == [total(*lane) & M32 for lane in zip(*inputs, strict=True)]
-    machine.run(name, V(2), [V(10), V(11), V(12)], fmt="vop3p", clamp=True)
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], fmt="vop3p", clamp=True)
     low, high = (-(1 << 31), (1 << 31) - 1) if is_signed else (0, M32)
     assert machine.v[2].tolist() == [clamp(total(*lane), low, high) & M32 for lane in zip(*inputs, strict=True)]
 
@@ -331,10 +360,10 @@ def test_saturating_byte_packs(machine: Machine) -> None:
     a, b, c = fill(machine, np.random.default_rng(18), 3)
     machine.v[2] = 0x99990000
     for name, low, high in (("v_ashr_pk_i8_i32", -128, 127), ("v_ashr_pk_u8_i32", 0, 255)):
-        machine.run(name, V(2), [V(10), V(11), V(12)], arch=950)
+        machine.run(name, vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], arch=950)
         for lane in range(64):
             shift = c[lane] & 31
             packed = clamp(signed(a[lane]) >> shift, low, high) & 0xFF | (clamp(signed(b[lane]) >> shift, low, high) & 0xFF) << 8
             assert int(machine.v[2, lane]) == 0x99990000 | packed
-    machine.run("v_sat_pk_u8_i16", V(2), [V(10)])
+    machine.run("v_sat_pk_u8_i16", vgpr(2), [vgpr(10)])
     assert machine.v[2].tolist() == [clamp(signed(x, 16), 0, 255) | clamp(signed(x >> 16, 16), 0, 255) << 8 for x in a]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.emulator.alu.machine import A, C, Machine, Operand, S, V
+from tests.emulator.alu.machine import Machine, Operand, agpr, constant, sgpr, vgpr
 from tests.emulator.alu.numbers import BF6, BF8, BF16, F16, F32, FP4, FP6, FP8, Format
 
 Floats = NDArray[np.float32]
@@ -126,7 +126,9 @@ class Setup:
         return out
 
 
-def prepare(machine: Machine, shape: Shape, formats: tuple[Format, Format], seed: int, special: bool, base_a: int, base_b: int, base_c: int) -> Setup:
+def prepare(
+    machine: Machine, shape: Shape, formats: tuple[Format, Format], seed: int, special: bool, base_a: int, base_b: int, base_c: int
+) -> Setup:
     rng = np.random.default_rng(seed)
     lanes = [bits_for(fmt, rng, shape.per_lane, special) for fmt in formats]
     for base, fmt, elements in zip((base_a, base_b), formats, lanes, strict=True):
@@ -151,19 +153,25 @@ def prepare(machine: Machine, shape: Shape, formats: tuple[Format, Format], seed
     return Setup(shape, a, b, c)
 
 
+HALF_SHAPES = ((32, 4, 2), (16, 4, 4), (4, 4, 16), (32, 8, 1), (16, 16, 1), (32, 16, 1), (16, 32, 1))
+SINGLE_SHAPES = ((32, 1, 2), (16, 1, 4), (4, 1, 16), (32, 2, 1), (16, 4, 1))
+
+
+def named(m: int, k: int, blocks: int, kind: str) -> tuple[str, Shape, str]:
+    return f"v_mfma_f32_{m}x{m}x{k}{f'_{blocks}b' if blocks > 1 else ''}_{kind}", Shape(m, k, blocks), kind
+
+
 FLOAT_CASES = [
-    *((f"v_mfma_f32_{m}x{m}x{k}{tail}_{kind}", Shape(m, k, blocks), kind) for kind in ("f16", "bf16")
-      for m, k, blocks, tail in ((32, 4, 2, "_2b"), (16, 4, 4, "_4b"), (4, 4, 16, "_16b"), (32, 8, 1, ""), (16, 16, 1, ""), (32, 16, 1, ""), (16, 32, 1, ""))),
-    *((f"v_mfma_f32_{m}x{m}x{k}{tail}_f32", Shape(m, k, blocks), "f32")
-      for m, k, blocks, tail in ((32, 1, 2, "_2b"), (16, 1, 4, "_4b"), (4, 1, 16, "_16b"), (32, 2, 1, ""), (16, 4, 1, ""))),
-]  # fmt: skip
+    *(named(*shape, kind) for kind in ("f16", "bf16") for shape in HALF_SHAPES),
+    *(named(*shape, "f32") for shape in SINGLE_SHAPES),
+]
 
 
 @pytest.mark.parametrize("special", [False, True])
 @pytest.mark.parametrize(("name", "shape", "kind"), FLOAT_CASES)
 def test_float_matrix_products(machine: Machine, name: str, shape: Shape, kind: str, special: bool) -> None:
     setup = prepare(machine, shape, FORMATS[kind], len(name), special, 256 + 10, 20, 100)
-    assert machine.run(name, V(100), [A(10), V(20), V(100)], fmt="mai", exec_mask=0, denorm32=0) == 0
+    assert machine.run(name, vgpr(100), [agpr(10), vgpr(20), vgpr(100)], fmt="mai", exec_mask=0, denorm32=0) == 0
     for block, got in enumerate(setup.result(machine, 100)):
         assert same(got, product(shape, setup.a[block], setup.b[block], setup.c[block], kind == "f32")), block
 
@@ -175,7 +183,7 @@ def test_float_matrix_products(machine: Machine, name: str, shape: Shape, kind: 
 def test_eight_bit_matrix_products(machine: Machine, shape: Shape, kinds: str, special: bool, arch: int) -> None:
     first, second = (FP8[arch] if kind == "fp8" else BF8[arch] for kind in kinds.split("_"))
     setup = prepare(machine, shape, (first, second), 3, special, 10, 256 + 20, 256 + 100)
-    machine.run(f"v_mfma_f32_{shape.m}x{shape.m}x{shape.k}_{kinds}", A(60), [V(10), A(20), A(100)], fmt="mai", arch=arch)
+    machine.run(f"v_mfma_f32_{shape.m}x{shape.m}x{shape.k}_{kinds}", agpr(60), [vgpr(10), agpr(20), agpr(100)], fmt="mai", arch=arch)
     assert same(setup.result(machine, 256 + 60)[0], product(shape, setup.a[0], setup.b[0], setup.c[0]))
 
 
@@ -210,12 +218,20 @@ def mixed(machine: Machine, m: int, first: int, second: int, special: bool, seed
 @pytest.mark.parametrize("m", [16, 32])
 def test_products_of_mixed_narrow_formats(machine: Machine, m: int, first: int, second: int, special: bool) -> None:
     setup = mixed(machine, m, first, second, special, 4)
-    machine.run(f"v_mfma_f32_{m}x{m}x{setup.shape.k}_f8f6f4", V(100), [V(10), V(30), V(100)], fmt="mai", arch=950, cbsz=first, blgp=second)
+    machine.run(
+        f"v_mfma_f32_{m}x{m}x{setup.shape.k}_f8f6f4",
+        vgpr(100),
+        [vgpr(10), vgpr(30), vgpr(100)],
+        fmt="mai",
+        arch=950,
+        cbsz=first,
+        blgp=second,
+    )
     assert same(setup.result(machine, 100)[0], product(setup.shape, setup.a[0], setup.b[0], setup.c[0]))
 
 
 def test_a_format_code_that_does_not_exist_is_a_fault(machine: Machine) -> None:
-    assert machine.run("v_mfma_f32_16x16x128_f8f6f4", V(100), [V(10), V(30), V(100)], fmt="mai", arch=950, cbsz=5) != 0
+    assert machine.run("v_mfma_f32_16x16x128_f8f6f4", vgpr(100), [vgpr(10), vgpr(30), vgpr(100)], fmt="mai", arch=950, cbsz=5) != 0
 
 
 @pytest.mark.parametrize(("first", "second"), [(0, 0), (4, 4), (0, 4), (2, 3)])
@@ -230,10 +246,22 @@ def test_scales_multiply_the_sum_of_32_products(machine: Machine, m: int, first:
         machine.v[50 + n] = scales[n, 0] | scales[n, 1] << 8 | scales[n, 2] << 16 | scales[n, 3] << 24
     name = f"v_mfma_scale_f32_{m}x{m}x{setup.shape.k}_f8f6f4"
     both = 3 if byte & 1 else 0, 3 if byte & 2 else 0
-    machine.run(name, V(100), [V(10), V(30), V(100), V(50), V(51)], fmt="mai", arch=950, cbsz=first, blgp=second, op_sel=both[0], op_sel_hi=both[1])
+    machine.run(
+        name,
+        vgpr(100),
+        [vgpr(10), vgpr(30), vgpr(100), vgpr(50), vgpr(51)],
+        fmt="mai",
+        arch=950,
+        cbsz=first,
+        blgp=second,
+        op_sel=both[0],
+        op_sel_hi=both[1],
+    )
     total = setup.c[0].copy()
     for group in range(64 // m):
-        part = product(setup.shape, setup.a[0][:, 32 * group : 32 * group + 32], setup.b[0][32 * group : 32 * group + 32], np.zeros_like(total))
+        part = product(
+            setup.shape, setup.a[0][:, 32 * group : 32 * group + 32], setup.b[0][32 * group : 32 * group + 32], np.zeros_like(total)
+        )
         left, right = (scales[n, byte, m * group : m * group + m].astype(np.int64) for n in range(2))
         factor = 2.0 ** (left[:, None] + right[None, :] - 254)
         factor[left == 255] = np.nan
@@ -241,7 +269,10 @@ def test_scales_multiply_the_sum_of_32_products(machine: Machine, m: int, first:
     assert same(setup.result(machine, 100)[0], total)
 
 
-@pytest.mark.parametrize(("m", "k", "blocks", "tail"), [(32, 4, 2, "_2b"), (16, 4, 4, "_4b"), (4, 4, 16, "_16b"), (32, 16, 1, ""), (16, 32, 1, ""), (32, 32, 1, ""), (16, 64, 1, "")])
+@pytest.mark.parametrize(
+    ("m", "k", "blocks", "tail"),
+    [(32, 4, 2, "_2b"), (16, 4, 4, "_4b"), (4, 4, 16, "_16b"), (32, 16, 1, ""), (16, 32, 1, ""), (32, 32, 1, ""), (16, 64, 1, "")],
+)
 def test_byte_matrix_products_wrap(machine: Machine, m: int, k: int, blocks: int, tail: str) -> None:
     shape = Shape(m, k, blocks)
     rng = np.random.default_rng(k)
@@ -252,7 +283,7 @@ def test_byte_matrix_products_wrap(machine: Machine, m: int, k: int, blocks: int
     count = m * m * blocks // 64
     machine.v[100 : 100 + count] = rng.integers(0, 1 << 32, (count, 64), dtype=np.uint32)
     c = machine.v[100 : 100 + count].copy()
-    machine.run(f"v_mfma_i32_{m}x{m}x{k}{tail}_i8", V(140), [V(10), V(20), V(100)], fmt="mai", arch=950)
+    machine.run(f"v_mfma_i32_{m}x{m}x{k}{tail}_i8", vgpr(140), [vgpr(10), vgpr(20), vgpr(100)], fmt="mai", arch=950)
     values = lanes.astype(np.uint8).view(np.int8)
     for block in range(blocks):
         for i in range(m):
@@ -269,7 +300,7 @@ def test_byte_matrix_products_wrap(machine: Machine, m: int, k: int, blocks: int
 def test_blocks_of_a_are_broadcast(machine: Machine, cbsz: int, abid: int) -> None:
     shape = Shape(16, 4, 4)
     setup = prepare(machine, shape, (F16, F16), 6, False, 10, 20, 100)
-    machine.run("v_mfma_f32_16x16x4_4b_f16", V(100), [V(10), V(20), V(100)], fmt="mai", cbsz=cbsz, abid=abid)
+    machine.run("v_mfma_f32_16x16x4_4b_f16", vgpr(100), [vgpr(10), vgpr(20), vgpr(100)], fmt="mai", cbsz=cbsz, abid=abid)
     for block, got in enumerate(setup.result(machine, 100)):
         source = (block >> cbsz << cbsz) + abid
         assert same(got, product(shape, setup.a[source], setup.b[block], setup.c[block]))
@@ -279,18 +310,18 @@ def test_blocks_of_a_are_broadcast(machine: Machine, cbsz: int, abid: int) -> No
 def test_lanes_of_b_are_rearranged(machine: Machine, blgp: int) -> None:
     shape = Shape(16, 4, 4)
     setup = prepare(machine, shape, (F16, F16), 7, False, 10, 20, 100)
-    machine.run("v_mfma_f32_16x16x4_4b_f16", V(100), [V(10), V(20), V(100)], fmt="mai", blgp=blgp)
+    machine.run("v_mfma_f32_16x16x4_4b_f16", vgpr(100), [vgpr(10), vgpr(20), vgpr(100)], fmt="mai", blgp=blgp)
     sources = {0: [0, 1, 2, 3], 1: [0, 1, 0, 1], 2: [2, 3, 2, 3], 3: [1, 2, 3, 0], 4: [0] * 4, 5: [1] * 4, 6: [2] * 4, 7: [3] * 4}[blgp]
     for block, got in enumerate(setup.result(machine, 100)):
         assert same(got, product(shape, setup.a[block], setup.b[sources[block]], setup.c[block]))
 
 
-@pytest.mark.parametrize(("c", "value"), [(C(0), 0.0), (C(0x3F800000), 1.0), (S(9), 2.5)])
+@pytest.mark.parametrize(("c", "value"), [(constant(0), 0.0), (constant(0x3F800000), 1.0), (sgpr(9), 2.5)])
 def test_the_addend_may_be_a_constant(machine: Machine, c: Operand, value: float) -> None:
     shape = Shape(16, 16)
     setup = prepare(machine, shape, (BF16, BF16), 8, False, 10, 20, 100)
     machine.s[9] = np.float32(2.5).view(np.uint32)
-    machine.run("v_mfma_f32_16x16x16_bf16", V(100), [V(10), V(20), c], fmt="mai")
+    machine.run("v_mfma_f32_16x16x16_bf16", vgpr(100), [vgpr(10), vgpr(20), c], fmt="mai")
     assert same(setup.result(machine, 100)[0], product(shape, setup.a[0], setup.b[0], np.full((16, 16), value, np.float32)))
 
 
@@ -302,7 +333,7 @@ def test_xf32_rounds_its_operands_to_ten_bits(machine: Machine, shape: Shape) ->
         bits = x.view(np.uint32)
         return (bits + np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1)) & np.uint32(0xFFFFE000)).view(np.float32)
 
-    machine.run(f"v_mfma_f32_{shape.m}x{shape.m}x{shape.k}_xf32", V(100), [V(10), V(20), V(100)], fmt="mai")
+    machine.run(f"v_mfma_f32_{shape.m}x{shape.m}x{shape.k}_xf32", vgpr(100), [vgpr(10), vgpr(20), vgpr(100)], fmt="mai")
     assert same(setup.result(machine, 100)[0], product(shape, cut(setup.a[0]), cut(setup.b[0]), setup.c[0]))
 
 
@@ -313,13 +344,16 @@ def test_double_matrix_products(machine: Machine, neg: int) -> None:
     c = rng.standard_normal((4, 64))
     for base, rows in ((10, [a]), (20, [b]), (30, c)):
         for n, row in enumerate(rows):
-            machine.v[base + 2 * n], machine.v[base + 2 * n + 1] = row.view(np.uint64).astype(np.uint32), (row.view(np.uint64) >> np.uint64(32)).astype(np.uint32)
+            machine.v[base + 2 * n], machine.v[base + 2 * n + 1] = (
+                row.view(np.uint64).astype(np.uint32),
+                (row.view(np.uint64) >> np.uint64(32)).astype(np.uint32),
+            )
 
     def read(word: int, lane: int) -> float:
         return float(np.uint64(int(machine.v[60 + 2 * word, lane]) | int(machine.v[61 + 2 * word, lane]) << 32).view(np.float64))
 
     signs = [-1.0 if neg >> n & 1 else 1.0 for n in range(3)]
-    machine.run("v_mfma_f64_16x16x4_f64", V(60), [V(10), V(20), V(30)], fmt="mai", neg=neg)
+    machine.run("v_mfma_f64_16x16x4_f64", vgpr(60), [vgpr(10), vgpr(20), vgpr(30)], fmt="mai", neg=neg)
     for i in range(16):
         for j in range(16):
             word, lane = i // 4, 16 * (i % 4) + j
@@ -327,53 +361,12 @@ def test_double_matrix_products(machine: Machine, neg: int) -> None:
             for k in range(4):
                 total = np.longdouble(float(np.longdouble(signs[0] * a[16 * k + i]) * np.longdouble(signs[1] * b[16 * k + j]) + total))
             assert read(word, lane) == pytest.approx(float(total), rel=1e-13)
-    machine.run("v_mfma_f64_4x4x4_4b_f64", V(60), [V(10), V(20), V(30)], fmt="mai", neg=neg)
+    machine.run("v_mfma_f64_4x4x4_4b_f64", vgpr(60), [vgpr(10), vgpr(20), vgpr(30)], fmt="mai", neg=neg)
     for block in range(4):
         for i in range(4):
             for j in range(4):
                 lane = 16 * i + 4 * block + j
-                total = signs[2] * c[0, lane] + sum(signs[0] * a[16 * k + 4 * block + i] * signs[1] * b[16 * k + 4 * block + j] for k in range(4))
+                total = signs[2] * c[0, lane] + sum(
+                    signs[0] * a[16 * k + 4 * block + i] * signs[1] * b[16 * k + 4 * block + j] for k in range(4)
+                )
                 assert read(0, lane) == pytest.approx(float(total), rel=1e-13)
-
-
-SPARSE = [
-    *((f"v_smfmac_f32_{m}x{m}x{k}_{kind}", m, k, kind) for kind in ("f16", "bf16") for m, k in ((16, 32), (32, 16), (16, 64), (32, 32))),
-    *((f"v_smfmac_f32_{m}x{m}x{k}_{x}_{y}", m, k, f"{x}_{y}") for x in ("fp8", "bf8") for y in ("fp8", "bf8") for m, k in ((16, 64), (32, 32), (16, 128), (32, 64))),
-    *((f"v_smfmac_i32_{m}x{m}x{k}_i8", m, k, "i8") for m, k in ((16, 64), (32, 32), (16, 128), (32, 64))),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "m", "k", "kind"), SPARSE)
-def test_sparse_products_take_two_of_four(machine: Machine, name: str, m: int, k: int, kind: str) -> None:
-    rng = np.random.default_rng(k)
-    per_lane, groups = m * k // 128, 64 // m
-    sets = 32 // (2 * per_lane)
-    chosen = sets - 1
-    integer = kind == "i8"
-    pairs = FORMATS.get(kind) or tuple(FP8[950] if x == "fp8" else BF8[950] for x in (kind if not integer else "fp8_fp8").split("_"))
-    lanes = [rng.integers(0, 256, (64, n), dtype=np.uint32) if integer else bits_for(fmt, rng, n, False) for n, fmt in zip((per_lane, 2 * per_lane), pairs, strict=True)]
-    for base, fmt, elements in zip((10, 20), pairs, lanes, strict=True):
-        words = pack(elements, fmt.width)
-        machine.v[base : base + len(words)] = words
-    index = rng.integers(0, 1 << 32, 64, dtype=np.uint32)
-    machine.v[40] = index
-    count = m * m // 64
-    c = rng.integers(0, 1 << 32, (count, 64), dtype=np.uint32) if integer else rng.standard_normal((count, 64)).astype(np.float32).view(np.uint32)
-    machine.v[100 : 100 + count] = c
-    machine.run(name, V(100), [V(10), V(20), V(40)], fmt="mai", arch=950, abid=chosen)
-    wide: list[NDArray[np.float64]] = [x.astype(np.uint8).view(np.int8).astype(np.float64) if integer else values_of(fmt, x).astype(np.float64) for fmt, x in zip(pairs, lanes, strict=True)]
-    for i in range(m):
-        total = np.zeros(m, np.float32) if not integer else np.zeros(m, np.int64)
-        places = [Shape(m, k).place_out(0, i, j) for j in range(m)]
-        raw = np.array([c[word, lane] for word, lane in places], np.uint32)
-        total = raw.astype(np.int64) if integer else raw.view(np.float32).copy()
-        for group in range(groups):
-            lane = m * group + i
-            bits = int(index[lane]) >> (chosen * 2 * per_lane)
-            for element in range(per_lane):
-                at = 4 * (element // 2) + (bits >> (2 * element) & 3)
-                column = wide[1][m * group : m * group + m, at]
-                step = wide[0][lane, element] * column
-                total = total + step.astype(np.int64) if integer else total + step.astype(np.float32)
-        got = np.array([machine.v[100 + word, lane] for word, lane in places], np.uint32)
-        assert np.array_equal(got, total.astype(np.uint64).astype(np.uint32) if integer else total.view(np.uint32))

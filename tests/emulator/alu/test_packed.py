@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.emulator.alu.machine import C, Machine, S, V
+from tests.emulator.alu.machine import Machine, constant, sgpr, vgpr
 from tests.emulator.alu.test_integers import clamp, signed
 
 Function = Callable[..., int]
@@ -39,7 +39,7 @@ def test_packed_integers(machine: Machine, name: str, op_sel: int, op_sel_hi: in
     count, function = PACKED[name]
     rows = np.random.default_rng(1).integers(0, 1 << 32, (count, 64), dtype=np.uint32)
     machine.v[10 : 10 + count] = rows
-    machine.run(name, V(2), [V(10 + n) for n in range(count)], fmt="vop3p", op_sel=op_sel, op_sel_hi=op_sel_hi)
+    machine.run(name, vgpr(2), [vgpr(10 + n) for n in range(count)], fmt="vop3p", op_sel=op_sel, op_sel_hi=op_sel_hi)
     wanted = []
     for lane in rows.T.tolist():
         low = function(*(half(x, op_sel >> n & 1) for n, x in enumerate(lane))) & 0xFFFF
@@ -48,11 +48,19 @@ def test_packed_integers(machine: Machine, name: str, op_sel: int, op_sel_hi: in
     assert machine.v[2].tolist() == wanted
 
 
-@pytest.mark.parametrize(("name", "sign", "low", "high"), [("v_pk_add_i16", 1, -32768, 32767), ("v_pk_sub_i16", -1, -32768, 32767), ("v_pk_add_u16", 1, 0, 65535), ("v_pk_sub_u16", -1, 0, 65535)])
+@pytest.mark.parametrize(
+    ("name", "sign", "low", "high"),
+    [
+        ("v_pk_add_i16", 1, -32768, 32767),
+        ("v_pk_sub_i16", -1, -32768, 32767),
+        ("v_pk_add_u16", 1, 0, 65535),
+        ("v_pk_sub_u16", -1, 0, 65535),
+    ],
+)
 def test_packed_integers_saturate(machine: Machine, name: str, sign: int, low: int, high: int) -> None:
     rows = np.random.default_rng(2).integers(0, 1 << 32, (2, 64), dtype=np.uint32)
     machine.v[10:12] = rows
-    machine.run(name, V(2), [V(10), V(11)], fmt="vop3p", clamp=True)
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(11)], fmt="vop3p", clamp=True)
 
     def value(x: int, upper: int) -> int:
         return signed(half(x, upper), 16) if low else half(x, upper)
@@ -69,9 +77,17 @@ def test_packed_halves(machine: Machine, name: str, neg: int, neg_hi: int, op_se
     values = (rng.standard_normal((3, 64, 2)) * 8).astype(np.float16)
     machine.v[10:13] = values.view(np.uint32)[..., 0]
     count = 3 if "fma" in name else 2
-    machine.run(name, V(2), [V(10 + n) for n in range(count)], fmt="vop3p", neg=neg, neg_hi=neg_hi, op_sel=op_sel, op_sel_hi=op_sel_hi)
+    machine.run(
+        name, vgpr(2), [vgpr(10 + n) for n in range(count)], fmt="vop3p", neg=neg, neg_hi=neg_hi, op_sel=op_sel, op_sel_hi=op_sel_hi
+    )
     got = machine.v[2].copy().view(np.float16).reshape(64, 2)
-    functions: dict[str, Callable[..., np.ndarray[tuple[int, ...], np.dtype[np.float64]]]] = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "fma": lambda a, b, c: a * b + c}
+    functions: dict[str, Callable[..., np.ndarray[tuple[int, ...], np.dtype[np.float64]]]] = {
+        "add": np.add,
+        "mul": np.multiply,
+        "min": np.minimum,
+        "max": np.maximum,
+        "fma": lambda a, b, c: a * b + c,
+    }
     for part, (select, negate) in enumerate(((op_sel, neg), (op_sel_hi, neg_hi))):
         sources = [values[n, :, select >> n & 1].astype(np.float64) * (-1 if negate >> n & 1 else 1) for n in range(count)]
         assert np.array_equal(got[:, part], functions[name.split("_")[2]](*sources).astype(np.float16))
@@ -85,7 +101,9 @@ def test_packed_floats(machine: Machine, name: str, neg: int, neg_hi: int, op_se
     for n in range(3):
         machine.v[10 + 2 * n : 12 + 2 * n] = values[n].view(np.uint32)
     count = 3 if "fma" in name else 2
-    machine.run(name, V(2), [V(10 + 2 * n) for n in range(count)], fmt="vop3p", neg=neg, neg_hi=neg_hi, op_sel=op_sel, op_sel_hi=op_sel_hi)
+    machine.run(
+        name, vgpr(2), [vgpr(10 + 2 * n) for n in range(count)], fmt="vop3p", neg=neg, neg_hi=neg_hi, op_sel=op_sel, op_sel_hi=op_sel_hi
+    )
     for part, (select, negate) in enumerate(((op_sel, neg), (op_sel_hi, neg_hi))):
         sources = [values[n, select >> n & 1].astype(np.longdouble) * (-1 if negate >> n & 1 else 1) for n in range(count)]
         wanted = sources[0] + sources[1] if "add" in name else sources[0] * sources[1] + (sources[2] if count == 3 else 0)
@@ -95,7 +113,7 @@ def test_packed_floats(machine: Machine, name: str, neg: int, neg_hi: int, op_se
 def test_packed_float_sources_may_overlap_the_destination(machine: Machine) -> None:
     values = np.random.default_rng(5).standard_normal((2, 64)).astype(np.float32)
     machine.v[10:12] = values.view(np.uint32)
-    machine.run("v_pk_mul_f32", V(10), [V(10), V(10)], fmt="vop3p", op_sel=0, op_sel_hi=1)
+    machine.run("v_pk_mul_f32", vgpr(10), [vgpr(10), vgpr(10)], fmt="vop3p", op_sel=0, op_sel_hi=1)
     assert np.array_equal(machine.v[10].view(np.float32), values[0] * values[0])
     assert np.array_equal(machine.v[11].view(np.float32), values[1] * values[0])
 
@@ -103,16 +121,16 @@ def test_packed_float_sources_may_overlap_the_destination(machine: Machine) -> N
 def test_packed_floats_take_scalar_pairs(machine: Machine) -> None:
     machine.s[20:22] = np.array([2, 4], np.float32).view(np.uint32)
     machine.v[10:12] = np.ones((2, 64), np.float32).view(np.uint32)
-    machine.run("v_pk_mul_f32", V(2), [V(10), S(20)], fmt="vop3p")
+    machine.run("v_pk_mul_f32", vgpr(2), [vgpr(10), sgpr(20)], fmt="vop3p")
     assert machine.v[2:4, 0].copy().view(np.float32).tolist() == [2, 4]
-    machine.run("v_pk_mul_f32", V(2), [V(10), C(0x40000000)], fmt="vop3p", op_sel_hi=1)
+    machine.run("v_pk_mul_f32", vgpr(2), [vgpr(10), constant(0x40000000)], fmt="vop3p", op_sel_hi=1)
     assert machine.v[2:4, 0].copy().view(np.float32).tolist() == [2, 2]
 
 
 def test_packed_moves_pick_words(machine: Machine) -> None:
     machine.v[10:14] = np.arange(4, dtype=np.uint32)[:, None]
     for op_sel in range(4):
-        machine.run("v_pk_mov_b32", V(2), [V(10), V(12)], fmt="vop3p", op_sel=op_sel)
+        machine.run("v_pk_mov_b32", vgpr(2), [vgpr(10), vgpr(12)], fmt="vop3p", op_sel=op_sel)
         assert machine.v[2:4, 0].tolist() == [op_sel & 1, 2 + (op_sel >> 1)]
 
 
@@ -133,7 +151,7 @@ def test_mixed_precision_multiply_add(machine: Machine, name: str, op_sel: int, 
             value = singles[n].astype(np.longdouble)
         sources.append(-np.abs(value) if n == 1 else value)
     machine.v[2] = 0x1111_2222
-    machine.run(name, V(2), [V(10), V(11), V(12)], fmt="vop3p", op_sel=op_sel, op_sel_hi=halves, neg=2, abs_=2)
+    machine.run(name, vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], fmt="vop3p", op_sel=op_sel, op_sel_hi=halves, neg=2, abs_=2)
     wanted = (sources[0] * sources[1] + sources[2]).astype(np.float32)
     if name == "v_fma_mix_f32":
         assert np.array_equal(machine.v[2].view(np.float32), wanted)
@@ -155,8 +173,8 @@ def test_float_dot_products_add_in_order(machine: Machine, kind: str) -> None:
         words, values = bits[..., 0] >> np.uint32(16) | bits[..., 1], bits.view(np.float32)
     machine.v[10:12], machine.v[12] = words, c.view(np.uint32)
     wanted = c + values[0, :, 0] * values[1, :, 0] + values[0, :, 1] * values[1, :, 1]
-    machine.run(f"v_dot2_f32_{kind}", V(2), [V(10), V(11), V(12)], fmt="vop3p", arch=950)
+    machine.run(f"v_dot2_f32_{kind}", vgpr(2), [vgpr(10), vgpr(11), vgpr(12)], fmt="vop3p", arch=950)
     assert np.array_equal(machine.v[2].view(np.float32), wanted)
     machine.v[2] = c.view(np.uint32)
-    machine.run(f"v_dot2c_f32_{kind}", V(2), [V(10), V(11)], fmt="vop2", enc="e32", arch=950)
+    machine.run(f"v_dot2c_f32_{kind}", vgpr(2), [vgpr(10), vgpr(11)], fmt="vop2", enc="e32", arch=950)
     assert np.array_equal(machine.v[2].view(np.float32), wanted)

@@ -11,6 +11,7 @@ RECIPES: Final = ("persistent", "persistent_rows", "split_direct", "split_null")
 MASKS: Final = ("causal", "request", "none")
 VALUES: Final = ("normal", "outlier", "tiny", "huge", "flat")
 LAYOUTS: Final = ("shuffled", "packed", "reversed", "repeated", "span_2g", "span_4g")
+POISONS: Final = ("finite", "large", "nan")
 TIMINGS: Final = ("latency", "instant", "at_wait", "random", "slow_index")
 QK_DIM: Final = 576
 V_DIM: Final = 512
@@ -20,9 +21,10 @@ V_DIM: Final = 512
 class Recipe:
     """How a kernel is fed: what dispatch's claim and kernarg recipe state, as far as numbers depend on it.
 
-    heads x tokens: query rows of one work item. mask: ``causal`` per item, ``request`` by the token's place in its request, ``none``.
+    heads x tokens: query rows of one work item; min_tokens: fewest tokens of an item. mask: ``causal`` per item, ``request`` by the token's place in its request, ``none``.
     kv_in_tokens: work items count keys, not pages. lse: the kernel writes the final LSE itself. sub_q: query rows of a workgroup in
-    split mode. single: where one split's result goes, ``out`` or ``partial``.
+    split mode. single: where one split's result goes: ``out``, the fp32 ``partial`` buffer, or ``bf16_partial``: there, but in bf16
+    and without an LSE. out_scale_missing: the kernel leaves out kv_scale of the values, and the host multiplies the result by it.
     """
 
     recipe: str
@@ -37,6 +39,7 @@ class Recipe:
     context_parallel: bool = False
     sub_q: int = 0
     single: str = "out"
+    out_scale_missing: bool = False
 
     @property
     def persistent(self) -> bool:
@@ -59,7 +62,8 @@ class Case:
 
     heads: of the problem. splits: of split mode. partial_always: every work item writes partial rows, so that each LSE is seen.
     layout: which page ids the requests have. index_slack: entries behind the last one used of ``kv_indices``; they name no page.
-    row_slack: rows behind the last of q and of the output. poison: of KV rows that no request uses, ``finite`` or ``nan``.
+    row_slack: rows behind the last of q and of the output. poison: what KV rows hold that no request uses: ``finite``
+    ordinary numbers, ``large`` ones or ``nan``.
     nulls: optional pointers that the recipe does not need are null.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import BuildError
+from build_tools.errors import BuildError
 
 
 class ProveError(BuildError):

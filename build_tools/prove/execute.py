@@ -66,7 +66,7 @@ class Bench:
             seed=case.seed,
             budget=BUDGET,
             threads=self._threads,
-            poison="nan" if case.poison == "nan" else "finite",
+            poison="finite",
         )
         try:
             with self._emulator.arena() as arena:
@@ -107,6 +107,8 @@ class _Run:
         if trespass:
             return Outcome("trespass", detail=trespass, wave_instructions=work)
         has_lse = self._merge(given.index, schedule, buffers, out, lse)
+        if recipe.out_scale_missing:
+            out[...] = numbers.encode(numbers.decode(out, "bf16") * case.kv_scale, "bf16")
         expected, expected_lse = reference.attention(
             given.q_values[:, : case.heads],
             given.keys,
@@ -221,7 +223,7 @@ class _Run:
             ("partial LSE", buffers.partial_lse, partial, _FLOAT_CANARY),
         )
         for name, array, owned, canary in checks:
-            touched = np.flatnonzero((array != canary).reshape(len(array), -1).any(axis=1) & ~owned)
+            touched = np.flatnonzero((array != canary).any(axis=tuple(range(1, array.ndim))) & ~owned)
             if len(touched):
                 return f"{name}: {len(touched)} rows written that no work item owns, first row {touched[0]}"
         return ""
@@ -237,6 +239,8 @@ class _Run:
         has_lse = recipe.lse or case.partial_always
         if schedule is not None:
             self.bench.planner.reduce(schedule, partial, full, full_lse, self.groups, 1 if case.partial_always else 2)
+        elif case.splits == 1 and recipe.single == "bf16_partial":
+            full = buffers.partial_out.reshape(-1).view(np.uint16)[: full.size].reshape(full.shape).copy()
         elif case.splits > 1 or recipe.single == "partial":
             shape = (total, case.splits, recipe.heads)
             cut = total * case.splits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -12,14 +13,14 @@ import numpy.typing as npt
 from . import numbers
 from .case import QK_DIM, Case, Recipe
 from .planner import Index
-from .random_bits import Float64, Stream
+from .random_bits import Float64, Stream, normal_table
 
 Bits = npt.NDArray[Any]
 MakeKv = Callable[[tuple[int, ...], npt.DTypeLike], Bits]
 STALE_INDEX: Final = 0x7FFFFFF0
 """A page id that no pool has: following it is a fault."""
 
-_POISON_SIZE: Final = {"bf16": 3.0e4, "e4m3fnuz": 240.0, "e4m3fn": 448.0}
+_LARGE: Final = {"bf16": 3.0e4, "e4m3fnuz": 240.0, "e4m3fn": 448.0}
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,25 @@ def format_of(dtype: str, fp8: str) -> str:
     return fp8 if dtype == "fp8" else dtype
 
 
-def _values(stream: Stream, kind: str, shape: tuple[int, ...], role: str) -> Float64:
-    """Numbers before they are rounded to their format. q and keys are of size 1, or what the kind says."""
-    plain = stream.normal(shape)
+@cache
+def _table(kind: str, role: str, dtype: str) -> Bits:
+    """The 65536 bit patterns that inputs of a kind are drawn from. q and keys are of size 1, or what the kind says."""
+    values = normal_table()
     if kind == "outlier":
-        flags = stream.below(256, int(np.prod(shape))).reshape(shape) == 0
-        return np.where(flags, plain * 16.0, plain)
-    if kind == "tiny":
-        return plain * (2.0**-6)
-    if kind == "huge":
+        values = np.where(np.arange(len(values)) % 256 == 0, values * 16.0, values)
+    elif kind == "tiny":
+        values = values * 2.0**-6
+    elif kind == "huge":
         # Scores far beyond what exp takes, so that one key has all the weight.
-        return plain * (24.0 if role == "q" else 16.0)
-    if kind == "flat":
+        values = values * (24.0 if role == "q" else 16.0)
+    elif kind == "flat":
         # All keys of a request alike in score: the softmax is an average.
-        return plain * (0.0 if role == "q" else 1.0)
-    return plain
+        values = values * (0.0 if role == "q" else 1.0)
+    return numbers.encode(values, dtype)
+
+
+def _draw(stream: Stream, kind: str, role: str, dtype: str, shape: tuple[int, ...]) -> Bits:
+    return np.asarray(_table(kind, role, dtype)[stream.places(16, shape)])
 
 
 def page_ids(case: Case, pages: int, page_bytes: int) -> tuple[npt.NDArray[np.int64], int]:
@@ -96,13 +101,13 @@ def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
     groups = -(-case.heads // recipe.heads)
     q_format, kv_format = format_of(recipe.q_dtype, fp8), format_of(recipe.kv_dtype, fp8)
     tokens = int(index.qo_indptr[-1])
-    q = numbers.encode(_values(stream, case.values, (tokens, groups * recipe.heads, QK_DIM), "q"), q_format)
+    q = _draw(stream, case.values, "q", q_format, (tokens, groups * recipe.heads, QK_DIM))
     pages = int(index.kv_indptr[-1])
     ids, pool = page_ids(case, pages, case.page_size * QK_DIM * numbers.ITEM_BYTES[kv_format])
     kv = make_kv((pool, case.page_size, QK_DIM), numbers.storage(kv_format))
     _poison(case, kv, kv_format, ids)
     used = np.unique(ids)
-    kv[used] = numbers.encode(_values(stream, case.values, (len(used), case.page_size, QK_DIM), "kv"), kv_format)
+    kv[used] = _draw(stream, case.values, "kv", kv_format, (len(used), case.page_size, QK_DIM))
     keys = []
     for request, count in enumerate(case.kv_lens):
         begin, end = index.kv_indptr[request : request + 2]
@@ -120,11 +125,13 @@ def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
     )
 
 
-def _poison_bits(case: Case, shape: tuple[int, ...], dtype: str) -> Bits:
-    if case.poison == "nan":
-        return np.full(shape, numbers.NAN_BITS[dtype], numbers.storage(dtype))
-    signs = Stream("poison", case.seed).below(2, int(np.prod(shape))).reshape(shape) * 2.0 - 1.0
-    return numbers.encode(signs * _POISON_SIZE[dtype], dtype)
+@cache
+def _poison_row(kind: str, dtype: str) -> Bits:
+    """A row that nobody may count: like another request's key (``finite``), as large as the format has (``large``), or NaN."""
+    if kind == "nan":
+        return np.full(QK_DIM, numbers.NAN_BITS[dtype], numbers.storage(dtype))
+    signs = Stream("poison").places(1, (QK_DIM,)) * 2.0 - 1.0
+    return numbers.encode(signs * (_LARGE[dtype] if kind == "large" else 1.5), dtype)
 
 
 def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> None:
@@ -133,8 +140,8 @@ def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> Non
         wanted = np.unique(np.concatenate([[0], ids - 1, ids + 1]))
         wanted = wanted[(wanted >= 0) & (wanted < len(kv))]
     else:
-        wanted = np.arange(len(kv))
-    kv[wanted] = _poison_bits(case, (len(wanted), *kv.shape[1:]), dtype)
+        wanted = np.setdiff1d(np.arange(len(kv)), ids)
+    kv[wanted] = _poison_row(case.poison, dtype)
 
 
 def _poison_tails(case: Case, kv: Bits, dtype: str, index: Index, ids: npt.NDArray[np.int64]) -> None:
@@ -144,4 +151,4 @@ def _poison_tails(case: Case, kv: Bits, dtype: str, index: Index, ids: npt.NDArr
     for request in range(index.batch):
         end, last = int(index.kv_indptr[request + 1]), int(index.last_page_lens[request])
         if end > int(index.kv_indptr[request]):
-            kv[ids[end - 1], last:] = _poison_bits(case, (case.page_size - last, QK_DIM), dtype)
+            kv[ids[end - 1], last:] = _poison_row(case.poison, dtype)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -43,12 +44,19 @@ class Stream:
         """One integer from ``low`` to ``high``, both included."""
         return low + int(self.below(high - low + 1, 1)[0])
 
-    def normal(self, shape: tuple[int, ...]) -> Float64:
-        """Nearly normal: the sum of the four 16-bit parts of a word, mean 0 and variance 1."""
-        words = self.bits(int(np.prod(shape)))
-        parts = words.view(np.uint16).reshape(-1, 4).astype(np.int64).sum(axis=1) - 131070
-        return (parts * (1.0 / 37837.0)).reshape(shape)
+    def places(self, limit_bits: int, shape: tuple[int, ...]) -> npt.NDArray[np.uint16]:
+        """Integers of up to 16 bits, four from each word."""
+        count = int(np.prod(shape))
+        parts = self.bits(-(-count // 4)).view(np.uint16)[:count]
+        return (parts >> np.uint16(16 - limit_bits)).reshape(shape)
 
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         """The integers below ``count`` in random order."""
         return np.argsort(self.bits(count), kind="stable").astype(np.int64)
+
+
+@cache
+def normal_table() -> Float64:
+    """65536 nearly normal numbers of mean 0 and variance 1: sums of the four 16-bit parts of a word."""
+    parts = Stream("normal").bits(1 << 16).view(np.uint16).reshape(-1, 4).astype(np.int64).sum(axis=1) - 131070
+    return np.asarray(parts * (1.0 / 37837.0))

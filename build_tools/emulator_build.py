@@ -96,6 +96,7 @@ class Unit:
     level: Level | None
 
     def object_name(self) -> str:
+        """File name of the object, different for every unit."""
         level = "host" if self.level is None else self.level.name
         return f"{level}-{self.source.parent.name}-{self.source.stem}.o"
 

@@ -29,9 +29,9 @@ class Memory:
         self.size = size
         self.address = cast(int, address.value)
 
-    def view(self) -> ctypes.Array[ctypes.c_char]:
-        """The bytes, as an object with the buffer protocol."""
-        return (ctypes.c_char * self.size).from_address(self.address)
+    def view(self) -> memoryview:
+        """The bytes."""
+        return memoryview((ctypes.c_char * self.size).from_address(self.address)).cast("B")
 
     def free(self) -> None:
         """Gives the slot back; kernels that touch it from then on fault."""
@@ -86,9 +86,7 @@ class Emulator:
         """
         listing = ",".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in options.items())
         if self._library.emulator_set_options(listing.encode()) != 0:
-            raise ArgumentInvalid(
-                f"options are {listing!r:.120}", cause="a name or a value is unknown", remedy="see Emulator.set_options"
-            )
+            raise ArgumentInvalid(f"options are {listing!r:.120}", cause="a name or a value is unknown", remedy="see Emulator.set_options")
 
     def memory(self, size: int) -> Memory:
         """Device memory of ``size`` bytes. Raises ``HipError``."""

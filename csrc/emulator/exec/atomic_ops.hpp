@@ -150,9 +150,10 @@ struct GlobalAtomic {
 };
 
 constexpr bool global_atomic(unsigned number, GlobalAtomic& atomic) {
-    constexpr AtomicOp kIntegers[] = {AtomicOp::swap,         AtomicOp::compare_swap, AtomicOp::add,     AtomicOp::sub,     AtomicOp::signed_min,
-                                      AtomicOp::unsigned_min, AtomicOp::signed_max,   AtomicOp::unsigned_max, AtomicOp::bit_and, AtomicOp::bit_or,
-                                      AtomicOp::bit_xor,      AtomicOp::increment,    AtomicOp::decrement};
+    constexpr AtomicOp kIntegers[] = {AtomicOp::swap,       AtomicOp::compare_swap, AtomicOp::add,        AtomicOp::sub,
+                                      AtomicOp::signed_min, AtomicOp::unsigned_min, AtomicOp::signed_max, AtomicOp::unsigned_max,
+                                      AtomicOp::bit_and,    AtomicOp::bit_or,       AtomicOp::bit_xor,    AtomicOp::increment,
+                                      AtomicOp::decrement};
     constexpr GlobalAtomic kFloats[] = {{AtomicOp::add_float, false}, {AtomicOp::add_halves, false}, {AtomicOp::add_float, true},
                                         {AtomicOp::min_float, true},  {AtomicOp::max_float, true},   {AtomicOp::add_bfloats, false}};
     if (number >= 64 && number < 77) {

@@ -51,8 +51,9 @@ void offsets_of(const Wave& w, const Instruction& in, std::uint32_t offset, Lane
     }
 }
 
-template <typename T> void exchange(Wave& w, AtomicOp op, const LaneOffsets& offsets, std::uint64_t lanes, const Operand& first,
-                                    const Operand& second, std::uint32_t (*old)[kLanes]) {
+template <typename T>
+void exchange(Wave& w, AtomicOp op, const LaneOffsets& offsets, std::uint64_t lanes, const Operand& first, const Operand& second,
+              std::uint32_t (*old)[kLanes]) {
     each_lane(lanes, [&](int lane) {
         std::uint8_t* place = w.group->lds + offsets.at[lane];
         T before;

@@ -82,8 +82,7 @@ void swizzle(Wave& w, const Instruction& in) {
     finish(w, in, entry);
 }
 
-void nothing(Wave&, const Instruction&) {
-}
+void nothing(Wave&, const Instruction&) {}
 
 } // namespace
 

@@ -40,8 +40,8 @@ bool locate_scratch(Wave& w, const Instruction& in, std::uint64_t lanes, std::ui
     const std::uint32_t base = has_saddr(in) ? scalar_operand(w, in.src[2]) : 0;
     bool legal = true;
     each_lane(lanes, [&](int lane) {
-        const std::uint64_t offset = std::uint64_t{base} + (has_vaddr ? w.v[row_of(in.src[0])][lane] : 0) +
-                                     static_cast<std::uint64_t>(std::int64_t{in.imm});
+        const std::uint64_t offset =
+            std::uint64_t{base} + (has_vaddr ? w.v[row_of(in.src[0])][lane] : 0) + static_cast<std::uint64_t>(std::int64_t{in.imm});
         legal = legal && to_scratch(w, offset, lane, bytes, write, out.at[lane]);
     });
     return legal;
@@ -72,7 +72,8 @@ bool locate_flat(Wave& w, std::uint64_t lanes, std::uint32_t bytes, bool write, 
     return reachable(w, out, global, bytes, write);
 }
 
-template <Space space> bool locate(Wave& w, const Instruction& in, std::uint64_t lanes, std::uint32_t bytes, bool write, LaneAddresses& out) {
+template <Space space>
+bool locate(Wave& w, const Instruction& in, std::uint64_t lanes, std::uint32_t bytes, bool write, LaneAddresses& out) {
     if constexpr (space == Space::scratch) {
         return locate_scratch(w, in, lanes, bytes, write, out);
     }

@@ -84,7 +84,8 @@ struct Shape {
 };
 
 /// Reads `shape.bytes` of each lane into rows, widened to dwords.
-template <typename Pointer> inline void gather_shape(const Shape& shape, std::uint32_t (*rows)[kLanes], std::uint64_t lanes, Pointer pointer) {
+template <typename Pointer>
+inline void gather_shape(const Shape& shape, std::uint32_t (*rows)[kLanes], std::uint64_t lanes, Pointer pointer) {
     switch (shape.bytes) {
     case 1:
         each_lane(lanes, [&](int lane) {

@@ -26,7 +26,7 @@ Buffer buffer_of(const Wave& w, const Instruction& in) {
 struct Located {
     LaneAddresses addresses;
     Lanes lanes;
-    std::uint64_t whole; // lanes of which every dword passes the range check
+    std::uint64_t whole;                      // lanes of which every dword passes the range check
     alignas(64) std::uint64_t offset[kLanes]; // what the range check looks at
     std::uint64_t limit;
     bool by_index; // the range check looks at the index, so a lane passes as a whole
@@ -34,7 +34,8 @@ struct Located {
 
 /// The rule that all lanes' accesses lie in the allocation the buffer starts in, where it starts in one: a neighbour reached by
 /// running over the end is as wrong as no memory at all.
-bool stays_in_allocation(Wave& w, const Buffer& buffer, const LaneAddresses& addresses, std::uint64_t lanes, std::uint32_t bytes, bool write) {
+bool stays_in_allocation(Wave& w, const Buffer& buffer, const LaneAddresses& addresses, std::uint64_t lanes, std::uint32_t bytes,
+                         bool write) {
     const emulator_host::Range* home = w.group->memory.find(buffer.base);
     if (home == nullptr) {
         return true;
@@ -72,8 +73,7 @@ bool locate(Wave& w, const Instruction& in, std::uint32_t bytes, Located& out) {
     std::uint64_t reached = 0;
     std::uint64_t whole = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
-        const std::uint64_t index =
-            (in.idxen ? std::uint64_t{w.v[row][lane]} : 0) + (buffer.add_lane ? static_cast<unsigned>(lane) : 0U);
+        const std::uint64_t index = (in.idxen ? std::uint64_t{w.v[row][lane]} : 0) + (buffer.add_lane ? static_cast<unsigned>(lane) : 0U);
         const std::uint64_t within = std::uint64_t{immediate} + (in.offen ? w.v[row + (in.idxen ? 1 : 0)][lane] : 0U);
         const std::uint64_t place = within + index * buffer.stride;
         out.addresses.at[lane] = start + place;
@@ -105,7 +105,8 @@ template <unsigned number> constexpr Shape store_shape_of() {
 }
 
 /// Dwords of a wide access are checked one by one: the lanes cut by the end of the buffer get or store their first dwords only.
-template <typename Body> bool each_cut_dword(Wave& w, const Instruction& in, const Located& at, std::uint32_t bytes, bool write, Body body) {
+template <typename Body>
+bool each_cut_dword(Wave& w, const Instruction& in, const Located& at, std::uint32_t bytes, bool write, Body body) {
     const std::uint64_t cut = at.lanes.reached & ~at.whole;
     for (std::uint64_t left = cut; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
@@ -180,8 +181,7 @@ template <unsigned number> void atomic(Wave& w, const Instruction& in) {
 }
 
 /// Write-back and invalidation of caches, of which this machine has none.
-void nothing(Wave&, const Instruction&) {
-}
+void nothing(Wave&, const Instruction&) {}
 
 template <unsigned number> constexpr Executor executor_of() {
     if constexpr (is_load(number)) {

@@ -86,8 +86,9 @@ template <typename T> T field(T value, U32 spec, bool extend) {
     if (width == 0) {
         return 0;
     }
-    const T shifted = extend ? static_cast<T>(static_cast<I64>(kBits == 32 ? I64{static_cast<I32>(value)} : static_cast<I64>(value)) >> offset)
-                             : static_cast<T>(value >> offset);
+    const T shifted = extend
+                          ? static_cast<T>(static_cast<I64>(kBits == 32 ? I64{static_cast<I32>(value)} : static_cast<I64>(value)) >> offset)
+                          : static_cast<T>(value >> offset);
     if (width >= kBits) {
         return shifted;
     }

@@ -18,8 +18,7 @@ template <auto taken> void branch(Wave& w, const Instruction& in) {
     }
 }
 
-void nothing(Wave&, const Instruction&) {
-}
+void nothing(Wave&, const Instruction&) {}
 
 /// The trap handler and the halt of a debugger do not exist here: to reach one ends the launch.
 void unsupported(Wave& w, const Instruction& in) {

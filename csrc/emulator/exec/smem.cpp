@@ -88,8 +88,7 @@ template <std::uint64_t divisor> void read_clock(Wave& w, const Instruction& in)
     finish(w, in, entry, 2);
 }
 
-void nothing(Wave&, const Instruction&) {
-}
+void nothing(Wave&, const Instruction&) {}
 
 } // namespace
 

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kGuard = std::size_t{2} << 30;
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kMaxDense = std::size_t{1} << 30; // larger ones may be sparse, where a huge page for each touch is too much
 constexpr std::size_t kMaxBytes = std::size_t{1} << 44;
 
 pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -41,6 +43,29 @@ public:
     Lock& operator=(const Lock&) = delete;
 };
 
+/// Gives the pages of a slot back, and its addresses only after many more: what still points there faults for a while.
+void retire(std::uint64_t slot, std::size_t bytes) {
+    constexpr int kRetired = 64;
+
+    struct Slot {
+        void* start;
+        std::size_t bytes;
+    };
+
+    static Slot retired[kRetired];
+    static int next = 0;
+    Slot& oldest = retired[next];
+    next = (next + 1) % kRetired;
+    if (oldest.start != nullptr) {
+        munmap(oldest.start, oldest.bytes);
+    }
+    oldest = {reinterpret_cast<void*>(slot), bytes};
+    if (mmap(oldest.start, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        munmap(oldest.start, bytes);
+        oldest.start = nullptr;
+    }
+}
+
 } // namespace
 
 void* allocate(std::size_t bytes, Source source) {
@@ -48,18 +73,23 @@ void* allocate(std::size_t bytes, Source source) {
         return nullptr;
     }
     const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
-    const std::size_t whole = pages + 2 * kGuard;
+    const std::size_t whole = pages + 2 * kGuard + kHugePage;
     void* slot = mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (slot == MAP_FAILED) {
         return nullptr;
     }
     std::uint8_t* memory = static_cast<std::uint8_t*>(slot) + kGuard;
+    memory += (kHugePage - reinterpret_cast<std::uint64_t>(memory) % kHugePage) % kHugePage;
     const auto begin = reinterpret_cast<std::uint64_t>(memory);
-    const Allocation allocation = {begin, begin + bytes, source, source != Source::image, reinterpret_cast<std::uint64_t>(slot), whole};
+    const std::uint64_t end = source == Source::image ? begin : begin + bytes; // the ranges of an image are its segments
+    const Allocation allocation = {begin, end, source, true, reinterpret_cast<std::uint64_t>(slot), whole};
     const Lock lock;
     if (mprotect(memory, pages, PROT_READ | PROT_WRITE) != 0 || !table().add(allocation)) {
         munmap(slot, whole);
         return nullptr;
+    }
+    if (pages >= kHugePage && pages <= kMaxDense) {
+        madvise(memory, pages, MADV_HUGEPAGE); // a wish
     }
     return memory;
 }
@@ -71,7 +101,7 @@ bool deallocate(void* memory, Source source) {
         const Allocation allocation = all[index];
         if (allocation.begin == reinterpret_cast<std::uint64_t>(memory) && allocation.source == source && allocation.slot_bytes != 0) {
             all.remove(index);
-            munmap(reinterpret_cast<void*>(allocation.slot), allocation.slot_bytes);
+            retire(allocation.slot, allocation.slot_bytes);
             return true;
         }
     }
@@ -121,7 +151,9 @@ bool Snapshot::take() {
     {
         const Lock lock;
         for (const Allocation& allocation : table()) {
-            complete = ranges_.add({allocation.begin, allocation.end, allocation.writable}) && complete;
+            if (allocation.begin != allocation.end) {
+                complete = ranges_.add({allocation.begin, allocation.end, allocation.writable}) && complete;
+            }
         }
     }
     for (std::size_t index = 0; index < g_launch.count; ++index) {

@@ -16,11 +16,11 @@ struct Allocation {
 };
 
 /// Memory alone in its slot: at least 2 GiB without any memory lie before and after it. Pages exist once they are touched.
-/// Null when address space or memory is out.
+/// Kernels may touch all of it, but of an image only what `add_range` says. Null when address space or memory is out.
 void* allocate(std::size_t bytes, Source source);
 /// False if it is not the start of an allocation of that source.
 bool deallocate(void* memory, Source source);
-/// Sets whether kernels may write to a part of an image; the rest of the image keeps its setting.
+/// Lets kernels read, and perhaps write, memory that is not a slot of its own.
 bool add_range(std::uint64_t begin, std::uint64_t end, Source source, bool writable);
 /// Removes the newest range of the source that begins there.
 bool remove_range(std::uint64_t begin, Source source);

@@ -173,8 +173,9 @@ EMULATOR_EXPORT int hipModuleGetFunction(void** function, void* module, const ch
     return note(error);
 }
 
-EMULATOR_EXPORT int hipModuleLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                                          unsigned block_z, unsigned dynamic_lds, void*, void** parameters, void** extra) {
+EMULATOR_EXPORT int hipModuleLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                          unsigned block_y, unsigned block_z, unsigned dynamic_lds, void*, void** parameters,
+                                          void** extra) {
     const Function* known = known_function(function);
     if (known == nullptr) {
         return note(kInvalidHandle);

@@ -1,7 +1,7 @@
 #include "level.hpp"
 
-#include <cstdlib>
 #include <cpuid.h>
+#include <cstdlib>
 
 namespace emulator_v1 {
 extern const emulator_host::Engine kEngine;
@@ -20,7 +20,7 @@ namespace emulator_host {
 namespace {
 
 constexpr unsigned kLeaf1 = 1U << 12 | 1U << 22 | 1U << 23 | 1U << 27 | 1U << 28 | 1U << 29; // fma, movbe, popcnt, osxsave, avx, f16c
-constexpr unsigned kLeaf7 = 1U << 3 | 1U << 5 | 1U << 8;                                    // bmi1, avx2, bmi2
+constexpr unsigned kLeaf7 = 1U << 3 | 1U << 5 | 1U << 8;                                     // bmi1, avx2, bmi2
 constexpr unsigned kAvx512 = 1U << 16 | 1U << 17 | 1U << 28 | 1U << 30 | 1U << 31;           // f, dq, cd, bw, vl
 constexpr unsigned kYmmState = 6;
 constexpr unsigned kZmmState = 0xe6;

@@ -12,7 +12,7 @@ namespace emulator_host {
 struct Module {
     CodeObject object; // over `file`
     std::uint8_t* file;
-    std::uint8_t* memory; // the placed segments
+    std::uint8_t* memory;     // the placed segments
     void* code[kMaxSegments]; // predecoded text, by segment
     Function* functions;
     Module* next;
@@ -92,8 +92,8 @@ HipError place(Module& module) {
     }
     for (int index = 0; index < object.segments; ++index) {
         const Segment& segment = object.segment[index];
-        if (segment.writable && segment.memory_bytes != 0 &&
-            !add_range(base + segment.address, base + segment.address + segment.memory_bytes, Source::image, true)) {
+        if (segment.memory_bytes != 0 &&
+            !add_range(base + segment.address, base + segment.address + segment.memory_bytes, Source::image, segment.writable)) {
             return kOutOfMemory;
         }
         if (segment.executable) {

@@ -45,7 +45,8 @@ void write_nearest(Json& json, const Ranges& memory, std::uint64_t begin, std::u
 
 /// Is the address of this fault one of memory, rather than of LDS, a register or an opcode?
 bool is_of_memory(const char* kind) {
-    return std::strcmp(kind, "global_out_of_bounds") == 0 || std::strcmp(kind, "scalar_out_of_bounds") == 0 || std::strcmp(kind, "misaligned") == 0;
+    return std::strcmp(kind, "global_out_of_bounds") == 0 || std::strcmp(kind, "scalar_out_of_bounds") == 0 ||
+           std::strcmp(kind, "misaligned") == 0;
 }
 
 void write_fault(Json& json, const Function& function, const LaunchRequest& request, const LaunchFault& fault) {
@@ -78,10 +79,10 @@ const char* class_of(const char* name) {
     };
 
     constexpr Prefix kPrefixes[] = {
-        {"v_mfma", "mfma"},     {"v_smfma", "mfma"},   {"v_accvgpr", "valu"}, {"v_", "valu"},         {"s_load", "smem"},
-        {"s_buffer", "smem"},   {"s_store", "smem"},   {"s_mem", "smem"},     {"s_dcache", "smem"},   {"s_waitcnt", "wait"},
-        {"s_nop", "wait"},      {"s_barrier", "barrier"}, {"s_cbranch", "branch"}, {"s_branch", "branch"}, {"s_", "salu"},
-        {"ds_", "lds"},         {"buffer_", "vmem"},   {"global_", "vmem"},   {"flat_", "vmem"},      {"scratch_", "vmem"},
+        {"v_mfma", "mfma"},   {"v_smfma", "mfma"},      {"v_accvgpr", "valu"},   {"v_", "valu"},         {"s_load", "smem"},
+        {"s_buffer", "smem"}, {"s_store", "smem"},      {"s_mem", "smem"},       {"s_dcache", "smem"},   {"s_waitcnt", "wait"},
+        {"s_nop", "wait"},    {"s_barrier", "barrier"}, {"s_cbranch", "branch"}, {"s_branch", "branch"}, {"s_", "salu"},
+        {"ds_", "lds"},       {"buffer_", "vmem"},      {"global_", "vmem"},     {"flat_", "vmem"},      {"scratch_", "vmem"},
     };
     for (const Prefix& prefix : kPrefixes) {
         if (std::strncmp(name, prefix.text, std::strlen(prefix.text)) == 0) {

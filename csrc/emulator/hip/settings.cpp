@@ -90,8 +90,11 @@ template <typename T, std::size_t count> bool choose(const Named<T> (&names)[cou
     return false;
 }
 
-constexpr Named<Timing> kTimings[] = {{"latency", Timing::latency}, {"instant", Timing::instant},       {"at_wait", Timing::at_wait},
-                                      {"random", Timing::random},   {"slow_index", Timing::slow_index}};
+constexpr Named<Timing> kTimings[] = {{"latency", Timing::latency},
+                                      {"instant", Timing::instant},
+                                      {"at_wait", Timing::at_wait},
+                                      {"random", Timing::random},
+                                      {"slow_index", Timing::slow_index}};
 constexpr Named<Poison> kPoisons[] = {{"zero", Poison::zero}, {"finite", Poison::finite}, {"nan", Poison::nan}};
 constexpr Named<bool> kSwitches[] = {{"0", false}, {"1", true}};
 

@@ -287,10 +287,8 @@ bool check_lds(Wave& wave, const Instruction& in, const std::uint32_t* offsets, 
         if (write) {
             mark_written(checks, offsets[lane], bytes);
         } else if (checks.uninitialised && !all_written(checks, offsets[lane], bytes)) {
-            wave.fault = {.kind = FaultKind::uninitialised_lds,
-                          .lane = static_cast<std::int16_t>(lane),
-                          .address = offsets[lane],
-                          .size = bytes};
+            wave.fault = {
+                .kind = FaultKind::uninitialised_lds, .lane = static_cast<std::int16_t>(lane), .address = offsets[lane], .size = bytes};
             return false;
         }
     }

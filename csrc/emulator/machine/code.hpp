@@ -22,9 +22,9 @@ struct Step {
     };
     Executor run;
     Kind kind;
-    std::uint8_t passes;       // of the matrix core, 4 clocks each
-    DecodeFailure failure;     // why the decoder refused it
-    std::uint8_t vector_left;  // s_waitcnt
+    std::uint8_t passes;      // of the matrix core, 4 clocks each
+    DecodeFailure failure;    // why the decoder refused it
+    std::uint8_t vector_left; // s_waitcnt
     std::uint8_t local_left;
     Instruction in;
 };

@@ -90,6 +90,7 @@ const char* name_of_fault(std::uint8_t kind) {
 } // namespace
 
 extern const emulator_host::Engine kEngine;
-const emulator_host::Engine kEngine = {EMULATOR_LEVEL, predecode_text, release_code, launch, disassemble_at, next_unknown, name_of, name_of_fault};
+const emulator_host::Engine kEngine = {EMULATOR_LEVEL, predecode_text, release_code, launch,
+                                       disassemble_at, next_unknown,   name_of,      name_of_fault};
 
 } // namespace emulator

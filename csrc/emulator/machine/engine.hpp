@@ -36,9 +36,9 @@ struct Options {
 
 /// A kernel as its descriptor and metadata give it, ready to run.
 struct KernelStart {
-    int arch = 0;                    // 0 gfx942, 1 gfx950
-    std::uint64_t code_address = 0;  // device address of the first byte of the text
-    std::uint32_t entry = 0;         // offset in the text
+    int arch = 0;                   // 0 gfx942, 1 gfx950
+    std::uint64_t code_address = 0; // device address of the first byte of the text
+    std::uint32_t entry = 0;        // offset in the text
     std::uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
     std::uint16_t properties = 0;    // which SGPRs are set up
     std::uint8_t preload_dwords = 0; // kernel arguments that arrive in SGPRs
@@ -61,12 +61,18 @@ struct LaunchRequest {
 
 /// A use that only timing makes right.
 struct Finding {
-    enum class Kind : std::uint8_t { vgpr_before_wait, sgpr_before_wait, lds_read_after_write, lds_write_after_read, lds_write_after_write };
+    enum class Kind : std::uint8_t {
+        vgpr_before_wait,
+        sgpr_before_wait,
+        lds_read_after_write,
+        lds_write_after_read,
+        lds_write_after_write
+    };
     Kind kind;
-    std::uint32_t pc;       // of the use, offset in the text
-    std::uint32_t from_pc;  // of the load, or of the earlier access
-    std::uint32_t where;    // register number, or LDS byte
-    std::int64_t clocks;    // clocks between the arrival of the data (or the earlier access) and the use; negative: used too early
+    std::uint32_t pc;      // of the use, offset in the text
+    std::uint32_t from_pc; // of the load, or of the earlier access
+    std::uint32_t where;   // register number, or LDS byte
+    std::int64_t clocks;   // clocks between the arrival of the data (or the earlier access) and the use; negative: used too early
     std::uint64_t count;
 };
 
@@ -90,7 +96,7 @@ struct LaunchResult {
     bool faulted = false;
     bool out_of_memory = false;
     LaunchFault fault;
-    std::uint64_t executed[kMaxOpcodes]; // wave instructions by opcode
+    std::uint64_t executed[kMaxOpcodes];                              // wave instructions by opcode
     std::uint64_t global_read, global_written, lds_read, lds_written; // bytes of active lanes
     std::uint64_t workgroups;
     std::uint64_t longest_clock; // issue clock of the last wave to end, the largest over workgroups

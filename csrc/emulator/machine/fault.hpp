@@ -22,12 +22,14 @@ enum class FaultKind : std::uint8_t {
 
 struct Fault {
     FaultKind kind = FaultKind::none;
-    std::int16_t lane = -1;       // -1: not of one lane
-    std::uint64_t address = 0;    // global address, LDS offset, or register number
-    std::uint32_t size = 0;       // bytes of the access
+    std::int16_t lane = -1;    // -1: not of one lane
+    std::uint64_t address = 0; // global address, LDS offset, or register number
+    std::uint32_t size = 0;    // bytes of the access
     bool write = false;
 
-    explicit operator bool() const { return kind != FaultKind::none; }
+    explicit operator bool() const {
+        return kind != FaultKind::none;
+    }
 };
 
 } // namespace emulator

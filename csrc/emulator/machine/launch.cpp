@@ -1,6 +1,7 @@
 // A launch: workgroups handed out in order to one thread per CPU.
 #include "launch.hpp"
 
+#include "blocks.hpp"
 #include "checks.hpp"
 #include "code.hpp"
 #include "schedule.hpp"
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <tuple>
 
 namespace emulator {
@@ -33,11 +33,6 @@ struct Shared {
     LaunchResult* result;
 };
 
-void* map(std::size_t bytes) {
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return memory == MAP_FAILED ? nullptr : memory;
-}
-
 /// What one thread needs to run workgroups.
 class Worker {
 public:
@@ -48,7 +43,7 @@ public:
 
     ~Worker() {
         if (memory_ != nullptr) {
-            munmap(memory_, bytes_);
+            give_block(memory_, bytes_);
         }
     }
 
@@ -65,10 +60,12 @@ public:
                 break;
             }
             const std::uint64_t row = number / request.grid[0];
-            const std::uint32_t ids[3] = {static_cast<std::uint32_t>(number % request.grid[0]), static_cast<std::uint32_t>(row % request.grid[1]),
+            const std::uint32_t ids[3] = {static_cast<std::uint32_t>(number % request.grid[0]),
+                                          static_cast<std::uint32_t>(row % request.grid[1]),
                                           static_cast<std::uint32_t>(row / request.grid[1])};
             group_.number = number;
             start_workgroup(group_, request, ids);
+            group_.used = true;
             GroupFault fault;
             const bool ended = run_workgroup(group_, *shared_.code, request.options.instruction_budget, executed_, fault);
             workgroups_ += 1;
@@ -92,7 +89,7 @@ private:
         const std::size_t scratch_bytes = (std::size_t{request.kernel.private_bytes} * kLanes * count + 63) / 64 * 64;
         const bool checked = request.options.check_uninitialised || request.options.find_hazards;
         bytes_ = wave_bytes + queue_bytes + lds_bytes + scratch_bytes + (checked ? sizeof(Checks) : 0);
-        memory_ = map(bytes_);
+        memory_ = take_block(bytes_);
         if (memory_ == nullptr) {
             return false;
         }
@@ -106,12 +103,14 @@ private:
             group_.checks = reinterpret_cast<Checks*>(place += scratch_bytes);
             group_.checks->uninitialised = request.options.check_uninitialised;
             group_.checks->hazards = request.options.find_hazards;
+            group_.checks->findings = 0;
         }
         group_.lds_bytes = request.lds_bytes;
         group_.private_bytes = request.kernel.private_bytes;
         group_.code_base = request.kernel.code_address;
         group_.memory = request.memory;
         group_.options = &request.options;
+        group_.code = shared_.code;
         group_.wave_count = waves;
         return true;
     }

@@ -16,8 +16,8 @@ struct Pending {
     std::uint32_t lds_bytes;  // of a lane, for LDS targets
     std::uint32_t lds_offset; // of lane 0, for LDS targets
     std::uint32_t pc;
-    std::uint64_t ready; // clock
-    std::uint64_t lanes; // active lanes
+    std::uint64_t ready;                       // clock
+    std::uint64_t lanes;                       // active lanes
     alignas(64) std::uint32_t data[4][kLanes]; // [dword][lane]; SGPRs in data[0]
 };
 
@@ -35,11 +35,14 @@ struct PendingQueue {
 
 struct WaveMemory {
     static constexpr int kSlots = 64 + 16;
+    static constexpr int kLogged = 64;
     PendingQueue vector, local; // vmcnt; lgkmcnt
     Pending* free[kSlots];
     int free_count;
-    std::uint64_t next_ready; // the earliest clock at which a load in flight arrives
-    std::uint64_t sequence;   // accesses so far, for drawn latencies
+    std::uint64_t next_ready;         // the earliest clock at which a load in flight arrives
+    std::uint64_t sequence;           // accesses so far, for drawn latencies
+    std::uint32_t first_pcs[kLogged]; // of the first instructions of the wave: all of them, while there are fewer than the array holds
+    int logged;
     Pending storage[kSlots];
 };
 

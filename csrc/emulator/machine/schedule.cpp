@@ -65,7 +65,11 @@ private:
             return;
         }
         const Step& step = code_.steps[pc >> 2];
-        if (wave.clock >= group_.wave_memory[wave.id].next_ready) {
+        WaveMemory& memory = group_.wave_memory[wave.id];
+        if (memory.logged < WaveMemory::kLogged) {
+            memory.first_pcs[memory.logged++] = pc;
+        }
+        if (wave.clock >= memory.next_ready) {
             deliver_arrived(wave);
         }
         wave.pc = pc + step.in.size;

@@ -1,6 +1,7 @@
 #include "start.hpp"
 
 #include "checks.hpp"
+#include "code.hpp"
 
 #include <cstring>
 
@@ -122,6 +123,41 @@ int poison_byte(Poison poison) {
     }
 }
 
+/// Whether an instruction writes vector registers other than its destination.
+bool writes_elsewhere(const Instruction& in) {
+    switch (in.op) {
+    case Opcode::v_swap_b32:
+    case Opcode::v_permlane16_swap_b32:
+    case Opcode::v_permlane32_swap_b32:
+    case Opcode::s_set_gpr_idx_on:
+    case Opcode::s_set_gpr_idx_mode:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// Poisons the vector registers. Most workgroups of a persistent kernel have no work and end after a few instructions; of those only
+/// what they wrote is poisoned anew, which is all that differs from a full pass.
+void poison_registers(Wave& wave, const WaveMemory& memory, const Workgroup& group, int byte) {
+    bool whole = !group.used || memory.logged == WaveMemory::kLogged;
+    for (int index = 0; !whole && index < memory.logged; ++index) {
+        whole = writes_elsewhere(group.code->steps[memory.first_pcs[index] >> 2].in);
+    }
+    if (whole) {
+        std::memset(wave.v, byte, sizeof(wave.v));
+        return;
+    }
+    for (int index = 0; index < memory.logged; ++index) {
+        const Operand& target = group.code->steps[memory.first_pcs[index] >> 2].in.dst;
+        if (target.kind == Operand::Kind::vgpr || target.kind == Operand::Kind::agpr) {
+            const int row = target.index + (target.kind == Operand::Kind::agpr ? kAccBase : 0);
+            std::memset(wave.v[row], byte, sizeof(wave.v[0]) * target.dwords);
+        }
+    }
+    std::memset(wave.v[0], byte, sizeof(wave.v[0]));
+}
+
 void empty_queues(WaveMemory& memory) {
     memory.vector.head = memory.vector.count = 0;
     memory.local.head = memory.local.count = 0;
@@ -131,6 +167,7 @@ void empty_queues(WaveMemory& memory) {
     }
     memory.next_ready = ~std::uint64_t{0};
     memory.sequence = 0;
+    memory.logged = 0;
 }
 
 } // namespace
@@ -145,7 +182,7 @@ void start_workgroup(Workgroup& group, const LaunchRequest& request, const std::
     begin_checks(group);
     for (int index = 0; index < group.wave_count; ++index) {
         Wave& wave = group.waves[index];
-        std::memset(wave.v, byte, sizeof(wave.v));
+        poison_registers(wave, group.wave_memory[index], group, byte);
         std::memset(wave.s, byte, sizeof(wave.s));
         std::memset(reinterpret_cast<char*>(&wave) + sizeof(wave.v) + sizeof(wave.s), 0, sizeof(wave) - sizeof(wave.v) - sizeof(wave.s));
         wave.mode = mode_of(request.kernel.rsrc1);

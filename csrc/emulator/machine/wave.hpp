@@ -1,8 +1,8 @@
 // Architectural state of one wave64, as executors see it.
 #pragma once
 
-#include "fault.hpp"
 #include "../isa/instruction.hpp"
+#include "fault.hpp"
 
 #include <cstdint>
 
@@ -27,18 +27,24 @@ struct alignas(64) Wave {
     bool scc;
     bool ended;
     bool at_barrier;
-    std::uint8_t gpr_idx_mask;    // s_set_gpr_idx: bit 0 src0, 1 src1, 2 src2, 3 dst; 0 off. The index is M0[7:0]
+    std::uint8_t gpr_idx_mask; // s_set_gpr_idx: bit 0 src0, 1 src1, 2 src2, 3 dst; 0 off. The index is M0[7:0]
     Mode mode;
     Arch arch;
-    std::uint32_t pc;             // byte offset of the NEXT instruction; executors of branches overwrite it
-    std::uint64_t clock;          // issue clock
-    std::uint64_t matrix_free;    // clock at which the matrix core takes the next MFMA
-    std::uint16_t id;             // wave number in its workgroup
+    std::uint32_t pc;          // byte offset of the NEXT instruction; executors of branches overwrite it
+    std::uint64_t clock;       // issue clock
+    std::uint64_t matrix_free; // clock at which the matrix core takes the next MFMA
+    std::uint16_t id;          // wave number in its workgroup
     Workgroup* group;
-    Fault fault;                  // set by an executor; the launch ends after the instruction
+    Fault fault; // set by an executor; the launch ends after the instruction
 
-    std::uint64_t exec() const { return s[126] | (std::uint64_t{s[127]} << 32); }
-    std::uint64_t vcc() const { return s[106] | (std::uint64_t{s[107]} << 32); }
+    std::uint64_t exec() const {
+        return s[126] | (std::uint64_t{s[127]} << 32);
+    }
+
+    std::uint64_t vcc() const {
+        return s[106] | (std::uint64_t{s[107]} << 32);
+    }
+
     void set_pair(int index, std::uint64_t value) {
         s[index] = static_cast<std::uint32_t>(value);
         s[index + 1] = static_cast<std::uint32_t>(value >> 32);

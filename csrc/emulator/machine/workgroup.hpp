@@ -15,6 +15,7 @@ inline constexpr std::uint64_t kSharedAperture = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kPrivateAperture = std::uint64_t{2} << 48;
 
 struct Checks;
+struct Code;
 
 struct Traffic {
     std::uint64_t global_read, global_written, lds_read, lds_written;
@@ -31,6 +32,8 @@ struct Workgroup {
     const emulator_host::Options* options;
     const emulator_host::Range* recent; // the range of the last access: most accesses repeat it
     Traffic traffic;
+    const Code* code;
+    bool used; // the waves have run before, and hold what they wrote
     int wave_count;
     Wave* waves;
     WaveMemory* wave_memory;

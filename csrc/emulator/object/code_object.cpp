@@ -43,8 +43,12 @@ ObjectError read_load(CodeObject& out, const std::uint8_t* header) {
         return ObjectError::malformed;
     }
     const auto flags = get<std::uint32_t>(header + 4);
-    const Segment segment = {get<std::uint64_t>(header + 8),  get<std::uint64_t>(header + 16), get<std::uint64_t>(header + 32),
-                             get<std::uint64_t>(header + 40), (flags & 1) != 0,                (flags & 2) != 0};
+    const Segment segment = {get<std::uint64_t>(header + 8),
+                             get<std::uint64_t>(header + 16),
+                             get<std::uint64_t>(header + 32),
+                             get<std::uint64_t>(header + 40),
+                             (flags & 1) != 0,
+                             (flags & 2) != 0};
     if (!out.file.holds(segment.offset, segment.file_bytes)) {
         return ObjectError::truncated;
     }
@@ -132,7 +136,8 @@ ObjectError read_dynamic(CodeObject& out, std::uint64_t offset, std::uint64_t si
     }
     std::uint64_t at = 0;
     if (symbols != 0) {
-        if (!symbol_count(out, hash, out.symbols.count) || !file_offset(out, symbols, out.symbols.count * kSymbolBytes, out.symbols.offset) ||
+        if (!symbol_count(out, hash, out.symbols.count) ||
+            !file_offset(out, symbols, out.symbols.count * kSymbolBytes, out.symbols.offset) ||
             !file_offset(out, strings, string_bytes, at)) {
             return ObjectError::malformed;
         }

@@ -20,18 +20,12 @@ Hidden hidden_kind(Bytes kind) {
     };
 
     constexpr Known kKnown[] = {
-        {"hidden_block_count_x", Hidden::block_count_x},
-        {"hidden_block_count_y", Hidden::block_count_y},
-        {"hidden_block_count_z", Hidden::block_count_z},
-        {"hidden_group_size_x", Hidden::group_size_x},
-        {"hidden_group_size_y", Hidden::group_size_y},
-        {"hidden_group_size_z", Hidden::group_size_z},
-        {"hidden_remainder_x", Hidden::remainder_x},
-        {"hidden_remainder_y", Hidden::remainder_y},
-        {"hidden_remainder_z", Hidden::remainder_z},
-        {"hidden_grid_dims", Hidden::grid_dims},
-        {"hidden_dynamic_lds_size", Hidden::dynamic_lds_size},
-        {"hidden_private_base", Hidden::private_base},
+        {"hidden_block_count_x", Hidden::block_count_x},       {"hidden_block_count_y", Hidden::block_count_y},
+        {"hidden_block_count_z", Hidden::block_count_z},       {"hidden_group_size_x", Hidden::group_size_x},
+        {"hidden_group_size_y", Hidden::group_size_y},         {"hidden_group_size_z", Hidden::group_size_z},
+        {"hidden_remainder_x", Hidden::remainder_x},           {"hidden_remainder_y", Hidden::remainder_y},
+        {"hidden_remainder_z", Hidden::remainder_z},           {"hidden_grid_dims", Hidden::grid_dims},
+        {"hidden_dynamic_lds_size", Hidden::dynamic_lds_size}, {"hidden_private_base", Hidden::private_base},
         {"hidden_shared_base", Hidden::shared_base},
     };
     for (const Known& known : kKnown) {
@@ -75,7 +69,8 @@ bool read_entry(Msgpack& pack, const char* name, Kernel& out) {
             // The symbol is that of the descriptor, the kernel's with .kd behind it.
             const Bytes symbol = pack.text();
             const std::size_t length = std::strlen(name);
-            named = symbol.size == length + 3 && std::memcmp(symbol.data, name, length) == 0 && std::memcmp(symbol.data + length, ".kd", 3) == 0;
+            named = symbol.size == length + 3 && std::memcmp(symbol.data, name, length) == 0 &&
+                    std::memcmp(symbol.data + length, ".kd", 3) == 0;
         } else if (same_text(key, ".kernarg_segment_size")) {
             out.kernarg_bytes = static_cast<std::uint32_t>(pack.number());
         } else if (same_text(key, ".group_segment_fixed_size")) {

@@ -101,7 +101,22 @@ def assemble(body: str, arch: str, folder: Path, *, lds: int = 0, private: int =
         source = folder / f"{name}.s"
         source.write_text(text)
         obj = folder / f"{name}.o"
-        _run([*ZIG, "clang", "-x", "assembler", "-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", "-mcode-object-version=5", "-c", str(source), "-o", str(obj)])
+        _run(
+            [
+                *ZIG,
+                "clang",
+                "-x",
+                "assembler",
+                "-target",
+                "amdgcn-amd-amdhsa",
+                f"-mcpu={arch}",
+                "-mcode-object-version=5",
+                "-c",
+                str(source),
+                "-o",
+                str(obj),
+            ]
+        )
         _run([*ZIG, "ld.lld", "-shared", str(obj), "-o", str(out)])
     return out.read_bytes()
 

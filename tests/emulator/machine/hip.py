@@ -34,7 +34,7 @@ class Buffer:
         self.address = cast(int, address.value)
         self.bytes = count * kind.itemsize
         raw = (ctypes.c_char * self.bytes).from_address(self.address)
-        self.array: npt.NDArray[Any] = np.frombuffer(raw, dtype=kind).reshape(shape)
+        self.array: npt.NDArray[Any] = np.frombuffer(memoryview(raw).cast("B"), dtype=kind).reshape(shape)
 
     def free(self) -> None:
         self.hip.call("hipFree", ctypes.c_void_p(self.address))
@@ -80,7 +80,7 @@ class Hip:
     def unregister(self, address: int) -> None:
         self.call("emulator_unregister", ctypes.c_void_p(address))
 
-    def load(self, image: bytes) -> ctypes.c_void_p:
+    def load(self, image: bytes | ctypes.c_void_p) -> ctypes.c_void_p:
         module = ctypes.c_void_p()
         self.call("hipModuleLoadData", ctypes.byref(module), image)
         return module

@@ -52,7 +52,9 @@ def test_scalar_reads_are_checked(hip: Hip, kernels: Path) -> None:
 def test_memory_registered_for_reading_is_not_written(hip: Hip, kernels: Path) -> None:
     array = np.zeros(64, np.uint32)
     hip.register(array.ctypes.data, array.nbytes, writable=False)
-    image = assemble(ADDRESS + "global_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v2, s[4:5]" + END, "gfx942", kernels)
+    image = assemble(
+        ADDRESS + "global_load_dword v2, v1, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_store_dword v1, v2, s[4:5]" + END, "gfx942", kernels
+    )
     try:
         with pytest.raises(LaunchError) as error:
             hip.run_assembly(image, struct.pack("<Q", array.ctypes.data))
@@ -137,7 +139,7 @@ def test_images_that_are_no_code_objects_are_refused(hip: Hip, kernels: Path) ->
         hip.function(hip.load(image), "absent")
     assert error.value.name == "hipErrorNotFound"
     with pytest.raises(LaunchError) as error:
-        hip.load(ctypes.c_void_p(4096))  # type: ignore[arg-type]
+        hip.load(ctypes.c_void_p(4096))
     assert error.value.name == "hipErrorInvalidImage"
 
 

@@ -37,7 +37,15 @@ s_endpgm
 
 
 def run(
-    hip: Hip, kernels: Path, body: str, data: npt.NDArray[np.uint32], *, records: int = 0, stride: int = 0, arch: str = "gfx942", private: int = 0
+    hip: Hip,
+    kernels: Path,
+    body: str,
+    data: npt.NDArray[np.uint32],
+    *,
+    records: int = 0,
+    stride: int = 0,
+    arch: str = "gfx942",
+    private: int = 0,
 ) -> tuple[Words, Words]:
     """Result registers v[8:11] and the input buffer afterwards. s[8:11] is a descriptor of the input, s[4:5] its address."""
     hip.devices(arch)
@@ -120,7 +128,9 @@ def test_a_buffer_may_not_reach_a_neighbouring_allocation(hip: Hip, kernels: Pat
 def test_buffer_loads_to_lds_land_by_lane(hip: Hip, kernels: Path, data: Words, arch: str, size: int) -> None:
     name = {4: "dword", 16: "dwordx4"}[size]
     address = {4: "v2", 16: "v1"}[size]
-    body = f"s_movk_i32 m0, 128\nbuffer_load_{name} {address}, s[8:11], 0 offen lds\ns_waitcnt vmcnt(0)\nds_read_b32 v8, {address} offset:128"
+    body = (
+        f"s_movk_i32 m0, 128\nbuffer_load_{name} {address}, s[8:11], 0 offen lds\ns_waitcnt vmcnt(0)\nds_read_b32 v8, {address} offset:128"
+    )
     out, _ = run(hip, kernels, body, data, arch=arch)
     assert (out[:, 0] == (data.reshape(-1)[:64] if size == 4 else data[:, 0])).all()
 
@@ -132,8 +142,11 @@ def test_global_loads_to_lds_add_the_offset_on_both_sides(hip: Hip, kernels: Pat
 
 
 def test_global_addresses_with_and_without_scalar_base(hip: Hip, kernels: Path, data: Words) -> None:
-    body = "global_load_dword v8, v1, s[4:5] offset:4\nv_mov_b32 v3, s5\nv_add_co_u32 v12, vcc, s4, v1\nv_addc_co_u32 v13, vcc, 0, v3, vcc\n"
-    body += "global_load_sbyte v9, v[12:13], off offset:3\nglobal_load_short_d16_hi v10, v[12:13], off\nglobal_load_ubyte v11, v[12:13], off offset:-0"
+    body = (
+        "global_load_dword v8, v1, s[4:5] offset:4\nv_mov_b32 v3, s5\nv_add_co_u32 v12, vcc, s4, v1\nv_addc_co_u32 v13, vcc, 0, v3, vcc\n"
+    )
+    body += "global_load_sbyte v9, v[12:13], off offset:3\nglobal_load_short_d16_hi v10, v[12:13], off\n"
+    body += "global_load_ubyte v11, v[12:13], off offset:-0"
     out, _ = run(hip, kernels, body, data)
     assert (out[:, 0] == data[:, 1]).all()
     assert (out[:, 1] == (data[:, 0].view(np.int32) >> 24).view(np.uint32)).all()
@@ -150,8 +163,11 @@ def test_scratch_belongs_to_the_lane(hip: Hip, kernels: Path, data: Words) -> No
 
 
 def test_flat_addresses_reach_lds_and_scratch_through_their_apertures(hip: Hip, kernels: Path, data: Words) -> None:
-    body = "s_mov_b64 s[14:15], src_shared_base\nv_mov_b32 v13, s15\nv_mov_b32 v12, v2\nflat_store_dword v[12:13], v0\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
-    body += "ds_read_b32 v8, v2\ns_mov_b64 s[14:15], src_private_base\nv_mov_b32 v13, s15\nv_mov_b32 v12, 4\nflat_store_dword v[12:13], v1\n"
+    body = "s_mov_b64 s[14:15], src_shared_base\nv_mov_b32 v13, s15\nv_mov_b32 v12, v2\nflat_store_dword v[12:13], v0\n"
+    body += "s_waitcnt vmcnt(0) lgkmcnt(0)\n"
+    body += (
+        "ds_read_b32 v8, v2\ns_mov_b64 s[14:15], src_private_base\nv_mov_b32 v13, s15\nv_mov_b32 v12, 4\nflat_store_dword v[12:13], v1\n"
+    )
     body += "scratch_load_dword v9, off, off offset:4"
     out, _ = run(hip, kernels, body, data, private=16)
     assert (out[:, 0] == np.arange(64)).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import struct
@@ -16,6 +17,11 @@ from tests.emulator.machine.device import compile_hip
 from tests.emulator.machine.hip import Hip
 
 SOURCE = """
+static __device__ inline void join_waves() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
 extern "C" __global__ void saxpy(float* y, const float* x, float a, int n) {
   u32 i = global_id();
   if ((int)i < n) y[i] = a * x[i] + y[i];
@@ -24,17 +30,28 @@ extern "C" __global__ void block_sum(u32* out, const u32* in) {
   __shared__ u32 s[256];
   u32 t = lane_of_block();
   s[t] = in[global_id()];
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+  join_waves();
   for (u32 k = 128; k > 0; k >>= 1) {
     if (t < k) s[t] += s[t + k];
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    join_waves();
   }
   if (t == 0) out[block()] = s[0];
 }
-static __device__ __attribute__((noinline)) u64 collatz(u64 n) { u64 steps = 0; while (n != 1) { n = n & 1 ? 3 * n + 1 : n / 2; ++steps; } return steps; }
+static __device__ __attribute__((noinline)) u64 collatz(u64 n) {
+  u64 steps = 0;
+  while (n != 1) { n = n & 1 ? 3 * n + 1 : n / 2; ++steps; }
+  return steps;
+}
 extern "C" __global__ void divergent(u64* out) { u32 i = global_id(); out[i] = collatz(i + 1); }
-extern "C" __global__ void divisions(int* q, int* r, const int* a, const int* b) { u32 i = global_id(); q[i] = a[i] / b[i]; r[i] = a[i] % b[i]; }
-extern "C" __global__ void doubles(double* out, const double* a, const double* b) { u32 i = global_id(); out[i] = (a[i] + b[i]) * a[i] - b[i]; }
+extern "C" __global__ void divisions(int* q, int* r, const int* a, const int* b) {
+  u32 i = global_id();
+  q[i] = a[i] / b[i];
+  r[i] = a[i] % b[i];
+}
+extern "C" __global__ void doubles(double* out, const double* a, const double* b) {
+  u32 i = global_id();
+  out[i] = (a[i] + b[i]) * a[i] - b[i];
+}
 extern "C" __global__ void local_array(u32* out, const u32* order) {
   u32 values[16];
   u32 i = global_id();
@@ -54,33 +71,33 @@ extern "C" __global__ void grid_shape(u32* out) {
 
 
 @pytest.fixture(params=[("gfx942", "-O3"), ("gfx950", "-O3"), ("gfx942", "-O0")], ids=lambda param: "".join(param))
-def module(request: pytest.FixtureRequest, hip: Hip, kernels: Path) -> object:
+def module(request: pytest.FixtureRequest, hip: Hip, kernels: Path) -> ctypes.c_void_p:
     arch, level = request.param
     hip.devices(arch)
     return hip.load(compile_hip(SOURCE, arch, kernels, optimisation=level))
 
 
-def launch(hip: Hip, module: object, name: str, grid: int, *arguments: int, block: int = 256) -> None:
-    hip.launch(hip.function(module, name), (grid, 1, 1), (block, 1, 1), struct.pack(f"<{len(arguments)}Q", *arguments))  # type: ignore[arg-type]
+def launch(hip: Hip, module: ctypes.c_void_p, name: str, grid: int, *arguments: int, block: int = 256) -> None:
+    hip.launch(hip.function(module, name), (grid, 1, 1), (block, 1, 1), struct.pack(f"<{len(arguments)}Q", *arguments))
 
 
-def test_bounds_and_arithmetic(hip: Hip, module: object) -> None:
+def test_bounds_and_arithmetic(hip: Hip, module: ctypes.c_void_p) -> None:
     rng = np.random.default_rng(1)
     x, y = hip.upload(rng.random(1000, np.float32)), hip.upload(rng.random(1000, np.float32))
     want = 2.5 * x.array.astype(np.float64) + y.array
-    function = hip.function(module, "saxpy")  # type: ignore[arg-type]
+    function = hip.function(module, "saxpy")
     hip.launch(function, (4, 1, 1), (256, 1, 1), struct.pack("<QQfi", y.address, x.address, 2.5, 1000))
     np.testing.assert_allclose(y.array, want, rtol=3e-7)
 
 
-def test_shared_memory_and_barriers(hip: Hip, module: object) -> None:
+def test_shared_memory_and_barriers(hip: Hip, module: ctypes.c_void_p) -> None:
     values = hip.upload(np.random.default_rng(2).integers(0, 1 << 32, 1024, dtype=np.uint32))
     out = hip.buffer([4], np.uint32)
     launch(hip, module, "block_sum", 4, out.address, values.address)
     assert (out.array == values.array.reshape(4, 256).sum(1, dtype=np.uint32)).all()
 
 
-def test_divergent_loops_and_calls(hip: Hip, module: object) -> None:
+def test_divergent_loops_and_calls(hip: Hip, module: ctypes.c_void_p) -> None:
     out = hip.buffer([256], np.uint64)
     launch(hip, module, "divergent", 1, out.address)
 
@@ -93,7 +110,7 @@ def test_divergent_loops_and_calls(hip: Hip, module: object) -> None:
     assert [int(x) for x in out.array] == [collatz(i + 1) for i in range(256)]
 
 
-def test_integer_division(hip: Hip, module: object) -> None:
+def test_integer_division(hip: Hip, module: ctypes.c_void_p) -> None:
     rng = np.random.default_rng(3)
     a = hip.upload(rng.integers(-(1 << 31), 1 << 31, 256, dtype=np.int64).astype(np.int32))
     b = hip.upload(np.where(np.arange(256) % 3 == 0, rng.integers(1, 100, 256), rng.integers(-(1 << 31), -1, 256)).astype(np.int32))
@@ -104,7 +121,7 @@ def test_integer_division(hip: Hip, module: object) -> None:
     assert (r.array == a.array - want * b.array).all()
 
 
-def test_double_arithmetic(hip: Hip, module: object) -> None:
+def test_double_arithmetic(hip: Hip, module: ctypes.c_void_p) -> None:
     rng = np.random.default_rng(4)
     a, b = hip.upload(rng.standard_normal(256)), hip.upload(rng.standard_normal(256))
     out = hip.buffer([256], np.float64)
@@ -112,7 +129,7 @@ def test_double_arithmetic(hip: Hip, module: object) -> None:
     np.testing.assert_allclose(out.array, (a.array + b.array) * a.array - b.array, rtol=1e-13, atol=1e-14)
 
 
-def test_arrays_in_scratch(hip: Hip, module: object) -> None:
+def test_arrays_in_scratch(hip: Hip, module: ctypes.c_void_p) -> None:
     order = np.random.default_rng(5).permutation(16).astype(np.uint32)
     given, out = hip.upload(order), hip.buffer([512], np.uint32)
     launch(hip, module, "local_array", 2, out.address, given.address)
@@ -123,9 +140,9 @@ def test_arrays_in_scratch(hip: Hip, module: object) -> None:
         assert out.array[i] == total
 
 
-def test_three_dimensional_grids_and_workgroups(hip: Hip, module: object) -> None:
+def test_three_dimensional_grids_and_workgroups(hip: Hip, module: ctypes.c_void_p) -> None:
     out = hip.buffer([12, 5, 3, 7], np.uint32)
-    function = hip.function(module, "grid_shape")  # type: ignore[arg-type]
+    function = hip.function(module, "grid_shape")
     hip.launch(function, (2, 3, 2), (7, 3, 5), struct.pack("<Q", out.address))
     g, z, y, x = np.indices(out.array.shape)
     assert (out.array == 12 * 105 + g * 1000 + x + 10 * y + 100 * z).all()

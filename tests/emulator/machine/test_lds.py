@@ -98,7 +98,8 @@ def test_narrow_writes_leave_their_neighbours(hip: Hip, kernels: Path, data: Wor
 
 
 def test_inactive_lanes_keep_registers_and_memory(hip: Hip, kernels: Path, data: Words) -> None:
-    body = "ds_write_b32 v1, v4\ns_mov_b32 exec_lo, 0x0f0f0f0f\ns_mov_b32 exec_hi, 1\nds_write_b32 v1, v5\nds_read_b32 v9, v1\ns_waitcnt lgkmcnt(0)"
+    body = "ds_write_b32 v1, v4\ns_mov_b32 exec_lo, 0x0f0f0f0f\ns_mov_b32 exec_hi, 1\nds_write_b32 v1, v5\n"
+    body += "ds_read_b32 v9, v1\ns_waitcnt lgkmcnt(0)"
     body += "\ns_mov_b64 exec, -1\nds_read_b32 v8, v1"
     out = run(hip, kernels, body, data)
     active = ((0x10F0F0F0F >> LANES.astype(np.uint64)) & 1).astype(bool)
@@ -114,7 +115,7 @@ def test_transposing_reads_give_columns_of_sixteen_lanes(hip: Hip, kernels: Path
     def elements(rows: Words) -> npt.NDArray[np.uint64]:
         words = rows[:, 0].astype(np.uint64) | rows[:, 1].astype(np.uint64) << np.uint64(32)
         shifts = np.arange(64 // bits, dtype=np.uint64) * np.uint64(bits)
-        return (words[:, None] >> shifts) & np.uint64((1 << bits) - 1)
+        return np.asarray((words[:, None] >> shifts) & np.uint64((1 << bits) - 1))
 
     tiles = elements(data).reshape(4, 64 // bits, 16)  # group, row, column
     assert (elements(out).reshape(4, 16, 64 // bits) == tiles.transpose(0, 2, 1)).all()
@@ -132,7 +133,9 @@ def test_transposing_read_of_six_bit_elements(hip: Hip, kernels: Path, data: Wor
 
 
 def test_bpermute_reads_from_lanes_and_permute_writes_to_them(hip: Hip, kernels: Path, data: Words) -> None:
-    body = "v_mul_u32_u24 v3, 20, v0\nds_bpermute_b32 v8, v3, v4\nds_permute_b32 v9, v3, v4\ns_mov_b32 exec_lo, 0xffff\ns_mov_b32 exec_hi, 0"
+    body = (
+        "v_mul_u32_u24 v3, 20, v0\nds_bpermute_b32 v8, v3, v4\nds_permute_b32 v9, v3, v4\ns_mov_b32 exec_lo, 0xffff\ns_mov_b32 exec_hi, 0"
+    )
     body += "\nds_bpermute_b32 v10, v3, v4\ns_mov_b64 exec, -1"
     out = run(hip, kernels, body, data)
     lanes = 5 * np.arange(64) % 64
@@ -198,7 +201,8 @@ def test_atomics_return_the_old_value(hip: Hip, kernels: Path, data: Words, name
 
 
 def test_atomics_of_lanes_on_one_address_add_up(hip: Hip, kernels: Path, data: Words) -> None:
-    body = "v_mov_b32 v3, 0\nds_write_b32 v3, v3\nv_mov_b32 v4, 1.0\nv_mov_b32 v5, 3\nds_write_b32 v3, v3 offset:8\nds_add_u32 v3, v5\nds_add_f32 v3, v4 offset:8"
+    body = "v_mov_b32 v3, 0\nds_write_b32 v3, v3\nv_mov_b32 v4, 1.0\nv_mov_b32 v5, 3\nds_write_b32 v3, v3 offset:8\n"
+    body += "ds_add_u32 v3, v5\nds_add_f32 v3, v4 offset:8"
     body += "\nds_read_b32 v8, v3\nds_read_b32 v9, v3 offset:8"
     out = run(hip, kernels, body, data)
     assert (out[:, 0] == 192).all()

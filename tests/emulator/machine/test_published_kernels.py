@@ -25,7 +25,9 @@ HEADS, QK, V = 16, 576, 512
 def objects(arch: str) -> list[Path]:
     found = sorted((OBJECTS / arch).rglob("*.co"))
     if not found:
-        pytest.fail(f"{OBJECTS / arch} holds no objects: run `python3 -m build_tools wheel` first, or name their folder in AITER_MLA_OBJECTS")
+        pytest.fail(
+            f"{OBJECTS / arch} holds no objects: run `python3 -m build_tools wheel` first, or name their folder in AITER_MLA_OBJECTS"
+        )
     return found
 
 
@@ -72,7 +74,13 @@ class Decode:
         self.q = hip.upload(to_fp8(rng.standard_normal((HEADS, QK)), arch))
         self.kv = hip.upload(to_fp8(rng.standard_normal((pages, QK)), arch))
         self.order = hip.upload(rng.permutation(pages)[:length].astype(np.int32))
-        ints = {"kv_indptr": [0, length], "last": [1], "qo_indptr": [0, 1], "work_indptr": [0] + [1] * UNITS, "work": [0, -1, 0, 1, 0, length, 0, 0]}
+        ints = {
+            "kv_indptr": [0, length],
+            "last": [1],
+            "qo_indptr": [0, 1],
+            "work_indptr": [0] + [1] * UNITS,
+            "work": [0, -1, 0, 1, 0, length, 0, 0],
+        }
         held = {name: hip.upload(np.array(values, np.int32)) for name, values in ints.items()}
         meta = hip.upload(np.array([held["work_indptr"].address, held["work"].address], np.uint64))
         scales = [hip.upload(np.array([value], np.float32)) for value in (0.7, 1.3)]

@@ -44,7 +44,13 @@ def _cases() -> list[tuple[int, int, bool]]:
 @pytest.fixture(scope="module")
 def outcome(loaded: Hip, kernels: Path) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.uint32]]]:
     """Destination (two dwords) and SCC of every instruction on every case, run as one kernel that loops over the cases."""
-    lines = ["s_load_dwordx4 s[4:7], s[0:1], 0", "s_load_dword s16, s[0:1], 16", "s_mov_b64 exec, 1", "v_mov_b32 v1, 0", "s_waitcnt lgkmcnt(0)"]
+    lines = [
+        "s_load_dwordx4 s[4:7], s[0:1], 0",
+        "s_load_dword s16, s[0:1], 16",
+        "s_mov_b64 exec, 1",
+        "v_mov_b32 v1, 0",
+        "s_waitcnt lgkmcnt(0)",
+    ]
     lines += ["loop:", "s_load_dwordx4 s[8:11], s[4:5], 0", "s_load_dword s12, s[4:5], 16", "s_waitcnt lgkmcnt(0)"]
     for _, text, _, _ in _programs():
         lines += [f"s_mov_b32 s20, 0x{OLD & M32:x}", f"s_mov_b32 s21, 0x{OLD >> 32:x}", "s_cmp_lg_u32 s12, 0", text]
@@ -138,7 +144,8 @@ def test_immediate_forms(hip: Hip, kernels: Path) -> None:
 
 
 def test_mode_register_is_kept(hip: Hip, kernels: Path) -> None:
-    body = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0x9\ns_getreg_b32 s4, hwreg(HW_REG_MODE, 4, 4)\ns_getreg_b32 s5, hwreg(HW_REG_MODE, 0, 4)"
+    body = "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 4, 4), 0x9\ns_getreg_b32 s4, hwreg(HW_REG_MODE, 4, 4)\n"
+    body += "s_getreg_b32 s5, hwreg(HW_REG_MODE, 0, 4)"
     assert run(hip, kernels, body, "s4", "s5") == [9, 0]
 
 
@@ -154,5 +161,6 @@ def test_vector_indexing_moves_through_m0(hip: Hip, kernels: Path) -> None:
 
 
 def test_clock_moves_on(hip: Hip, kernels: Path) -> None:
-    body = "s_memtime s[4:5]\ns_waitcnt lgkmcnt(0)\ns_sleep 4\ns_memtime s[6:7]\ns_memrealtime s[8:9]\ns_waitcnt lgkmcnt(0)\ns_sub_u32 s6, s6, s4"
+    body = "s_memtime s[4:5]\ns_waitcnt lgkmcnt(0)\ns_sleep 4\ns_memtime s[6:7]\ns_memrealtime s[8:9]\n"
+    body += "s_waitcnt lgkmcnt(0)\ns_sub_u32 s6, s6, s4"
     assert run(hip, kernels, body, "s6")[0] >= 256

@@ -12,7 +12,8 @@ import pytest
 from tests.emulator.machine.device import assemble
 from tests.emulator.machine.hip import Hip
 
-START = "s_load_dwordx2 s[4:5], s[0:1], 0\nv_lshlrev_b32 v1, 2, v0\nv_mov_b32 v8, -1\ns_waitcnt lgkmcnt(0)\nds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\n"
+START = "s_load_dwordx2 s[4:5], s[0:1], 0\nv_lshlrev_b32 v1, 2, v0\nv_mov_b32 v8, -1\ns_waitcnt lgkmcnt(0)\n"
+START += "ds_write_b32 v1, v0\ns_waitcnt lgkmcnt(0)\n"
 END = "\ns_waitcnt vmcnt(0) lgkmcnt(0)\nglobal_store_dword v1, v9, s[4:5]\ns_endpgm"
 
 
@@ -70,7 +71,8 @@ def test_slow_indices_delay_single_dwords_but_not_wide_loads(hip: Hip, kernels: 
 
 def test_waits_cover_the_oldest_loads_first(hip: Hip, kernels: Path) -> None:
     hip.options("timing=at_wait")
-    body = "v_mov_b32 v10, -1\nglobal_load_dword v8, v1, s[4:5]\nglobal_load_dword v10, v1, s[4:5]\ns_waitcnt vmcnt(1)\nv_min_u32 v9, v8, v10\nv_max_u32 v10, v8, v10"
+    body = "v_mov_b32 v10, -1\nglobal_load_dword v8, v1, s[4:5]\nglobal_load_dword v10, v1, s[4:5]\ns_waitcnt vmcnt(1)\n"
+    body += "v_min_u32 v9, v8, v10\nv_max_u32 v10, v8, v10"
     values, _ = run(hip, kernels, body)
     assert values == list(range(64))  # v8 has arrived, v10 has not
 
@@ -89,7 +91,8 @@ def test_four_waves_run_in_step(hip: Hip, kernels: Path) -> None:
 
 
 def test_barriers_hold_waves_back(hip: Hip, kernels: Path) -> None:
-    body = "v_readfirstlane_b32 s8, v0\ns_cmp_lg_u32 s8, 0\ns_cbranch_scc1 others\ns_sleep 100\nothers:\nds_write_b32 v1, v0 offset:1024\ns_waitcnt lgkmcnt(0)\n"
+    body = "v_readfirstlane_b32 s8, v0\ns_cmp_lg_u32 s8, 0\ns_cbranch_scc1 others\ns_sleep 100\nothers:\n"
+    body += "ds_write_b32 v1, v0 offset:1024\ns_waitcnt lgkmcnt(0)\n"
     body += "s_barrier\nv_sub_u32 v3, 0x3fc, v1\nds_read_b32 v9, v3 offset:1024"
     values, _ = run(hip, kernels, body, block=256)
     assert values == list(range(255, -1, -1))

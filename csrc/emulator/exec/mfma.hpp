@@ -114,6 +114,24 @@ struct ElementI8 {
 const std::uint32_t* broadcast_a(const Instruction& in, const std::uint32_t* row, int lanes_per_block, Row& buffer);
 const std::uint32_t* broadcast_b(const Instruction& in, const std::uint32_t* row, Row& buffer);
 
+/// Elements from bit `shift` of each word. The rows do not overlap, so this becomes vector code.
+template <class Element, int M> inline void widen_row(std::uint32_t* __restrict to, const std::uint32_t* __restrict from, int shift) {
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < M; ++i) {
+        to[i] = Element::widen(from[i] >> shift);
+    }
+}
+
+/// Elements that begin in one word, at bit `shift`, and end in the next.
+template <class Element, int M>
+inline void widen_split_row(std::uint32_t* __restrict to, const std::uint32_t* __restrict low, const std::uint32_t* __restrict high,
+                            int shift) {
+#pragma clang loop unroll(disable)
+    for (int i = 0; i < M; ++i) {
+        to[i] = Element::widen((low[i] >> shift) | (high[i] << (32 - shift)));
+    }
+}
+
 /// A or B: Elements values per lane, M rows (or columns) to a group of lanes. `order(group, element)` is the k, or the row of `out`, of an
 /// element.
 template <class Element, int M, int Elements, class Order>
@@ -124,18 +142,9 @@ inline void unpack(const std::uint32_t* const* words, Order order, std::uint32_t
             const std::uint32_t* low = words[bit / 32] + M * group;
             std::uint32_t* to = out[order(group, element)];
             if (shift + Element::bits <= 32) {
-                // The rows read are registers, the row written is a local array.
-#pragma clang loop unroll(disable) vectorize(assume_safety)
-                for (int i = 0; i < M; ++i) {
-                    to[i] = Element::widen(low[i] >> shift);
-                }
+                widen_row<Element, M>(to, low, shift);
             } else {
-                const std::uint32_t* high = words[bit / 32 + 1] + M * group;
-                // The rows read are registers, the row written is a local array.
-#pragma clang loop unroll(disable) vectorize(assume_safety)
-                for (int i = 0; i < M; ++i) {
-                    to[i] = Element::widen((low[i] >> shift) | (high[i] << (32 - shift)));
-                }
+                widen_split_row<Element, M>(to, low, words[bit / 32 + 1] + M * group, shift);
             }
         }
     }

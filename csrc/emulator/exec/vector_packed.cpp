@@ -190,7 +190,7 @@ const u32* float_word(Wave& wave, const Instruction& in, int n, bool high, Row& 
 
 template <int Sources, auto Function> void packed_floats(Wave& wave, const Instruction& in) {
     const Denormals denormals(wave.mode);
-    Result<float> results[2];
+    Row results[2];
     for (int word = 0; word < 2; ++word) {
         Row buffers[3];
         const u32* rows[3];
@@ -202,22 +202,21 @@ template <int Sources, auto Function> void packed_floats(Wave& wave, const Instr
         for (int lane = 0; lane < kLanes; ++lane) {
             const float a = float_of(flush32(rows[0][lane] ^ flips[0], denormals.in32));
             const float b = float_of(flush32(rows[1][lane] ^ flips[1], denormals.in32));
+            float value;
             if constexpr (Sources == 3) {
                 const float c = float_of(flush32(rows[2][lane] ^ flips[2], denormals.in32));
-                results[word].set(lane, settle<float>(Function(a, b, c), a, b, c));
+                value = settle<float>(Function(a, b, c), a, b, c);
             } else {
-                results[word].set(lane, settle<float>(Function(a, b), a, b));
+                value = settle<float>(Function(a, b), a, b);
             }
+            results[word].lane[lane] = flush32(bits_of(value), denormals.out32);
         }
     }
     for (int word = 0; word < 2; ++word) {
-        for (u32& lane : results[word].row.lane) {
-            lane = flush32(lane, denormals.out32);
-        }
         if (in.clamp) {
-            modify32(wave, in, results[word].row);
+            modify32(wave, in, results[word]);
         }
-        store(wave, in, word, results[word].row);
+        store(wave, in, word, results[word]);
     }
     if (wave.mode.round32 != 0) {
         check_rounding(wave, true);

@@ -51,7 +51,7 @@ EMULATOR_EXPORT int emulator_register_for_launch(const void* memory, std::size_t
     return add_for_launch(address(memory), address(memory) + bytes, writable != 0) ? kSuccess : kInvalidValue;
 }
 
-/// JSON of the last launch of this thread; valid until its next launch.
+/// JSON of the last launch of this thread, empty if it was refused before it ran; valid until its next launch.
 EMULATOR_EXPORT const char* emulator_report() {
     return last_report();
 }

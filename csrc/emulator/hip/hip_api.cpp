@@ -176,6 +176,7 @@ EMULATOR_EXPORT int hipModuleGetFunction(void** function, void* module, const ch
 EMULATOR_EXPORT int hipModuleLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                           unsigned block_y, unsigned block_z, unsigned dynamic_lds, void*, void** parameters,
                                           void** extra) {
+    clear_report();
     const Function* known = known_function(function);
     if (known == nullptr) {
         return note(kInvalidHandle);

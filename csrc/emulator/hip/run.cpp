@@ -195,6 +195,12 @@ const char* audit(const Function& function) {
     return last_report();
 }
 
+void clear_report() {
+    if (t_report != nullptr) {
+        t_report->clear();
+    }
+}
+
 const char* last_report() {
     return t_report != nullptr ? t_report->c_str() : "";
 }

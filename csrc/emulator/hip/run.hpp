@@ -13,8 +13,9 @@ struct Geometry {
 /// Runs a kernel to its end. `bytes` are the caller's arguments, without those the run time adds.
 HipError run_kernel(const Function& function, const Geometry& geometry, const void* bytes, std::size_t size);
 
-/// JSON of the last launch of this thread that got as far as running; valid until the next.
+/// JSON of the last launch of this thread, empty if it did not get as far as running; valid until the next.
 const char* last_report();
+void clear_report();
 
 /// JSON of the instructions of a kernel that cannot run; valid until the thread's next report.
 const char* audit(const Function& function);

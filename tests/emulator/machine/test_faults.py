@@ -155,6 +155,7 @@ def test_launches_that_no_device_takes_are_refused(hip: Hip, kernels: Path) -> N
         with pytest.raises(LaunchError) as error:
             hip.launch(function, grid, block, b"\0" * size, lds=lds)
         assert error.value.name == name
+        assert error.value.report == {}
     with pytest.raises(LaunchError) as error:
         hip.launch(ctypes.c_void_p(1234), (1, 1, 1), (64, 1, 1), b"")
     assert error.value.name == "hipErrorInvalidHandle"

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from build_tools.emulator_build import COMPILE_FLAGS, Level
+
 Words = NDArray[np.uint32]
 ROOT = Path(__file__).resolve().parents[3]
 EMULATOR = ROOT / "csrc" / "emulator"
@@ -22,10 +24,6 @@ ENCODINGS = {"e32": 0, "e64": 1, "dpp": 2, "sdwa": 3}
 ALL_LANES = (1 << 64) - 1
 NO_EXECUTOR = -1
 UNSUPPORTED = 11
-FLAGS = [
-    "-target", "x86_64-linux-gnu.2.28", "-std=c++20", "-O2", "-g0", "-Wall", "-Wextra", "-Werror", "-fno-exceptions", "-fno-rtti",
-    "-ffp-contract=off", "-fPIC", "-nostdlib++",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,12 @@ def constant(value: int, high: int = 0) -> Operand:
 VCC, EXEC, M0 = sgpr(106), sgpr(126), 124
 
 
-def build(directory: Path, cpu: str) -> Path:
-    """Compiles the executors and the harness for one level of x86-64."""
+def build(directory: Path, level: Level) -> Path:
+    """Compiles the executors and the harness for one level of x86-64, as the emulator itself is compiled."""
     patterns = ("operands.cpp", "vector_*.cpp", "mfma_*.cpp", "matrix_*.cpp")
     sources = [path for pattern in patterns for path in sorted((EMULATOR / "exec").glob(pattern))]
     sources += [*sorted((EMULATOR / "numerics").glob("*.cpp")), Path(__file__).with_name("harness.cpp")]
-    zig = [sys.executable, "-m", "ziglang", "c++", *FLAGS, f"-mcpu={cpu}"]
+    zig = [sys.executable, "-m", "ziglang", "c++", *COMPILE_FLAGS, *level.flags]
 
     def compile_one(source: Path) -> Path:
         target = directory / f"{source.stem}.o"
@@ -76,7 +74,7 @@ def build(directory: Path, cpu: str) -> Path:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compile_one, sources))
     library = directory / "alu.so"
-    subprocess.run([*zig, "-shared", *map(str, objects), "-o", str(library)], check=True)
+    subprocess.run([*zig, "-shared", "-nostdlib++", *map(str, objects), "-o", str(library)], check=True)
     return library
 
 

@@ -14,6 +14,23 @@ from .outcome import Outcome
 Run = Callable[[Sequence[Case]], list[Outcome]]
 LEVELS: Final = ("quick", "full")
 _DRAWN: Final = {"quick": 2, "full": 5}
+_PLAIN: Final[dict[str, Any]] = {
+    "page_size": 1,
+    "causal": True,
+    "workgroups": 8,
+    "partial_always": False,
+    "splits": 1,
+    "values": "normal",
+    "q_scale": 1.0,
+    "kv_scale": 1.0,
+    "layout": "shuffled",
+    "index_slack": 0,
+    "row_slack": 0,
+    "nulls": False,
+    "timing": "latency",
+    "poison": "finite",
+}
+"""Plain values of the fields that a diagnosis tries."""
 _LATENCIES: Final = (700, 900, 1200, 1800, 2700, 4000, 6000, 9000)
 """Memory latencies tried for a kernel whose result depends on timing; 600 is the model's own."""
 _LDS_LATENCIES: Final = (160, 220, 300, 450, 700, 1000)
@@ -79,10 +96,11 @@ def prove(recipe: Recipe, run: Run, level: str = "full") -> Proof:
     results = {member: ClassResult(member) for member in classes_of(recipe)}
     if level == "quick":
         results = {member: result for member, result in results.items() if _is_representative(recipe, member)}
-    firsts = run([members.base(recipe, member) for member in results])
-    for result, outcome in zip(results.values(), firsts, strict=True):
+    firsts = [members.base(recipe, member) for member in results]
+    for result, case, outcome in zip(results.values(), firsts, run(firsts), strict=True):
         if not outcome.right:
             result.add(outcome)
+            result.cause = diagnose(case, outcome, run)
     alive = [member for member, result in results.items() if result.status == "right"]
     _classes(recipe, run, level, alive, results)
     alive = [member for member in alive if results[member].status == "right"]
@@ -101,7 +119,7 @@ def _is_representative(recipe: Recipe, member: ProblemClass) -> bool:
     if member.groups > 2 or member.span == "span_2g" or (member.lse and not recipe.lse):
         return False
     if member.page_size != 1:
-        return member.page_size == 64 and member.item == str(recipe.tokens) and member.causal and member.span == "small" and member.groups == 1
+        return member.page_size == 16 and member.item == str(recipe.tokens) and member.causal and member.span == "small" and member.groups == 1
     return member.item in ("1", str(recipe.tokens), "cut") or member.groups == 2
 
 
@@ -125,29 +143,39 @@ def _crossed(recipe: Recipe, run: Run, alive: list[ProblemClass], results: dict[
     for case, outcome in zip(cases, run(cases), strict=True):
         if not outcome.right:
             for member in alive:
-                if (member.page_size, member.causal, member.groups) == (case.page_size, case.causal, 1) and member.item == _item(recipe, case):
+                if member.groups == 1 and members.member_key(member) == _key(recipe, case):
                     results[member].add(outcome)
                     results[member].cause = diagnose(case, outcome, run)
     return len(cases)
 
 
-def _item(recipe: Recipe, case: Case) -> str:
-    return "cut" if case.q_len > recipe.tokens else str(case.q_len)
+def _key(recipe: Recipe, case: Case) -> tuple[int, str, bool, str]:
+    item = "cut" if case.q_len > recipe.tokens else str(case.q_len)
+    return (case.page_size, item, case.causal, "" if recipe.persistent else "many" if case.splits > 1 else "one")
 
 
 def diagnose(case: Case, outcome: Outcome, run: Run) -> str:
     """What is wrong, and which of the case's values it takes: those without which the result is right."""
-    plain = Case(case.heads, case.q_lens[:1], (200,))
-    changes: list[tuple[str, Any]] = []
-    for name, value in case.to_json().items():
-        if name in ("heads", "seed", "q_lens", "kv_lens", "granularity", "page_size", "causal"):
-            continue
-        changes.append((name, getattr(plain, name)))
-    needed = [name for (name, value), found in zip(changes, run([case.but(**{name: value}) for name, value in changes]), strict=True) if found.right]
-    text = f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
-    if not needed:
-        return f"{text}; at q lengths {_short(case.q_lens)}, key counts {_short(case.kv_lens)}"
-    return f"{text}; only with " + ", ".join(f"{name} {getattr(case, name)}" for name in needed)
+    changes = [(name, value) for name, value in _PLAIN.items() if getattr(case, name) != value]
+    needed = [name for (name, _), found in zip(changes, run([_with(case, [change]) for change in changes]), strict=True) if found.right]
+    if not needed and run([_with(case, changes)])[0].right:
+        # No single value is at fault: those that cannot come back to the plain case without spoiling it.
+        left = list(changes)
+        for change in changes:
+            fewer = [other for other in left if other != change]
+            left = fewer if run([_with(case, fewer)])[0].right else left
+        needed = [name for name, _ in left]
+    text = outcome.status if outcome.status == "wrong" or not outcome.detail else f"{outcome.status}: {outcome.detail}"
+    if outcome.status == "wrong" and outcome.errors is not None:
+        text = f"wrong numbers ({'NaN' if outcome.errors.nan else 'rows off'})"
+    place = f"q lengths {_short(case.q_lens)}, key counts {_short(case.kv_lens)}"
+    return f"{text}, only with {' and '.join(f'{name} {getattr(case, name)}' for name in needed)}" if needed else f"{text} at {place}"
+
+
+def _with(case: Case, changes: Sequence[tuple[str, Any]]) -> Case:
+    """The case with some plain values. Granularity is in pages."""
+    values = dict(changes)
+    return case.but(**(values | ({"granularity": 16} if "page_size" in values else {})))
 
 
 def _short(values: tuple[int, ...]) -> str:

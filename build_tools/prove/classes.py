@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from aiter_mla_aot.problem import MAX_HEADS
 from build_tools.data import data_file
 from .case import LAYOUTS, POISONS, TIMINGS, VALUES, Recipe
 from .errors import ClassesInvalid
@@ -22,6 +23,9 @@ _KNOWN: Final[dict[str, tuple[Any, ...]]] = {
     "layout": LAYOUTS,
     "span": ("small", *LAYOUTS),
 }
+
+
+CLASS_FIELDS: Final = ("page_size", "item", "causal", "groups", "span", "lse", "split")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +49,12 @@ class ProblemClass:
     groups: int
     span: str
     lse: bool
+    split: str = ""
+    """``one`` or ``many`` splits; empty for work items of a planner."""
 
     def to_json(self) -> dict[str, Any]:
         """All fields."""
-        return {name: getattr(self, name) for name in ("page_size", "item", "causal", "groups", "span", "lse")}
+        return {name: getattr(self, name) for name in CLASS_FIELDS}
 
 
 @cache
@@ -84,20 +90,15 @@ def classes_of(recipe: Recipe) -> tuple[ProblemClass, ...]:
     if not recipe.persistent:
         items.remove("cut")
     native = str(recipe.tokens)
-    plain = ProblemClass(1, native, True, 1, "small", recipe.lse)
-    found = [
-        ProblemClass(page, item, causal, 1, "small", recipe.lse)
-        for page, causal, item in itertools.product(declared["page_size"].values, declared["causal"].values, items)
-    ]
-    for page, causal in itertools.product(declared["page_size"].values, declared["causal"].values):
-        for span in declared["span"].values[1:]:
-            found.append(ProblemClass(page, native, causal, 1, span, recipe.lse))
+    splits = ("",) if recipe.persistent else tuple(value for value in declared["split"].values if value == "many" or recipe.single != "none")
+    plain = ProblemClass(1, native, True, 1, "small", recipe.lse, splits[0])
+    found = []
+    for page, causal, split in itertools.product(declared["page_size"].values, declared["causal"].values, splits):
+        own = replace(plain, page_size=page, causal=causal, split=split)
+        found += [replace(own, item=item) for item in items]
+        found += [replace(own, span=span) for span in declared["span"].values[1:]]
         if recipe.persistent:
-            found += [
-                ProblemClass(page, "1", causal, groups, "small", recipe.lse)
-                for groups in declared["groups"].values[1:]
-                if groups * recipe.heads <= 128 and recipe.min_tokens == 1
-            ]
-            if not recipe.lse:
-                found.append(ProblemClass(page, native, causal, 1, "small", True))
+            groups = declared["groups"].values[1:] if recipe.min_tokens == 1 else ()
+            found += [replace(own, item="1", groups=count) for count in groups if count * recipe.heads <= MAX_HEADS]
+            found.append(replace(own, lse=True))
     return tuple(sorted(dict.fromkeys(found), key=lambda member: (member != plain, member.page_size)))

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from .battery import ClassResult, Proof, digest
 from .case import Recipe
-from .classes import ProblemClass
+from .classes import CLASS_FIELDS, ProblemClass
 from .errors import EvidenceInvalid
 from .semantics import SEMANTICS_VERSION
 from .session import replace_text
 
 SCHEMA: Final = 1
-_CLASS_FIELDS: Final = ("page_size", "item", "causal", "groups", "span", "lse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ class Evidence:
         """The classes that a recipe is right for; empty if the recipe was not proven."""
         for finding in self.findings:
             if finding["recipe"] == recipe.to_json():
-                rows = (dict(zip(_CLASS_FIELDS, row, strict=True)) for row in finding["right"])
+                rows = (dict(zip(CLASS_FIELDS, row, strict=True)) for row in finding["right"])
                 return frozenset(ProblemClass(**row) for row in rows)
         return frozenset()
 
@@ -60,9 +59,9 @@ def finding_of(proof: Proof) -> dict[str, Any]:
             for (status, cause), group in causes.items()
         ],
         "worst": {
-            "output": max((result.output for result in right), default=0.0),
-            "row": max((result.row for result in right), default=0.0),
-            "lse": max(lse) if lse else None,
+            "output": _rounded(max((result.output for result in right), default=0.0)),
+            "row": _rounded(max((result.row for result in right), default=0.0)),
+            "lse": _rounded(max(lse)) if lse else None,
         },
         "properties": {
             "nan_safe": proof.poison["nan"],
@@ -71,9 +70,14 @@ def finding_of(proof: Proof) -> dict[str, Any]:
         },
         "members": proof.ran,
         "crossed": proof.crossed,
-        "curve": [list(point) for point in proof.curve],
+        "curve": [[length, _rounded(error)] for length, error in proof.curve],
         "digest": digest(proof),
     }
+
+
+def _rounded(value: float) -> float:
+    """Three digits: the reference's last bits may differ between machines."""
+    return float(f"{value:.3g}")
 
 
 def text_of(evidence: Evidence) -> str:

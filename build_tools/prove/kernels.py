@@ -37,7 +37,22 @@ def prove_object(session: Session, wanted: Wanted, level: str) -> ObjectProof:
     subject = wanted.subject
     recipes = recipes_of(session, subject, wanted.claimed)
     proofs = (prove(recipe, _runner(session, subject, recipe), level) for recipe in recipes)
-    return ObjectProof(wanted, tuple(proof for proof in proofs if proof.right or wanted.claimed is not None))
+    return ObjectProof(wanted, _not_covered(list(proofs)) if wanted.claimed is None else tuple(proofs))
+
+
+def _not_covered(proofs: list[Proof]) -> tuple[Proof, ...]:
+    """Leaves out a recipe that is right for nothing, or for no class that another one of the same rows is not right for."""
+
+    def covers(other: Proof, proof: Proof, earlier: bool) -> bool:
+        same = all(getattr(other.recipe, name) == getattr(proof.recipe, name) for name in ("persistent", "q_dtype", "kv_dtype", "heads"))
+        more = set(other.right) > set(proof.right)
+        return same and (more or (earlier and set(other.right) == set(proof.right)))
+
+    return tuple(
+        proof
+        for place, proof in enumerate(proofs)
+        if proof.right and not any(covers(other, proof, index < place) for index, other in enumerate(proofs) if index != place)
+    )
 
 
 def recipes_of(session: Session, subject: Subject, claimed: Recipe | None) -> list[Recipe]:

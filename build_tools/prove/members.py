@@ -32,7 +32,7 @@ def base(recipe: Recipe, member: ProblemClass) -> Case:
         causal=member.causal,
         granularity=max(1, 16 // member.page_size),
         partial_always=member.lse and not recipe.lse and recipe.persistent,
-        splits=1 if recipe.persistent else 2,
+        splits=2 if member.split == "many" else 1,
         layout="shuffled" if small else member.span,
     )
 
@@ -61,8 +61,6 @@ def free_axes(recipe: Recipe) -> dict[str, Sequence[Any]]:
     else:
         for name in _PERSISTENT_ONLY:
             del found[name]
-        if recipe.single == "none":
-            found["splits"] = [count for count in found["splits"] if count > 1]
     if "fp8" not in (recipe.q_dtype, recipe.kv_dtype):
         del found["scales"]
     if recipe.min_tokens > 1:
@@ -74,16 +72,21 @@ def crossed(recipe: Recipe, right: Iterable[ProblemClass]) -> list[Case]:
     """Cases in which every pair of values of two axes occurs: all free axes, and the claim axes' values that are right."""
     members = list(right)
     claims: dict[str, list[Any]] = {}
-    for name in ("page_size", "item", "causal"):
+    for name in ("page_size", "item", "causal", "split"):
         claims[name] = sorted({getattr(member, name) for member in members if member.groups == 1 and member.span == "small"}, key=str)
-    plain = {(member.page_size, member.item, member.causal): member for member in reversed(members) if member.span == "small"}
+    plain = {member_key(member): member for member in reversed(members) if member.span == "small" and member.groups == 1}
     rows = covering({**claims, **free_axes(recipe)}, *recipe.to_json().values())
     cases = []
     for seed, row in enumerate(rows, 100):
-        member = plain.get((row["page_size"], row["item"], row["causal"]))
+        member = plain.get((row["page_size"], row["item"], row["causal"], row["split"]))
         if member is not None:
             cases.append(_case(recipe, member, row, seed))
     return cases
+
+
+def member_key(member: ProblemClass) -> tuple[int, str, bool, str]:
+    """The claim axes that are crossed with the free ones."""
+    return (member.page_size, member.item, member.causal, member.split)
 
 
 def _case(recipe: Recipe, member: ProblemClass, row: Mapping[str, Any], seed: int) -> Case:
@@ -113,6 +116,6 @@ def _case(recipe: Recipe, member: ProblemClass, row: Mapping[str, Any], seed: in
         changes["layout"] = row["layout"]
     if recipe.persistent:
         changes |= {"workgroups": row["workgroups"], "granularity": max(1, row["granularity"] // member.page_size)}
-    else:
+    elif member.split == "many":
         changes["splits"] = row["splits"]
     return plain.but(**changes)

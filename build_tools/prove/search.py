@@ -44,7 +44,11 @@ def hypotheses(kernarg_size: int) -> list[Recipe]:
                 if tokens > 1:
                     found.append(replace(plain, recipe="persistent_rows", mask="request" if mask == "causal" else mask))
             grids = {-(-heads * tokens // sub_q): sub_q for sub_q in reversed(SUB_Q)}
-            found += [replace(plain, recipe="split_direct", sub_q=sub_q, single="none") for sub_q in sorted(grids.values(), reverse=True)]
+            found += [
+                replace(plain, recipe="split_direct", sub_q=sub_q, single=single)
+                for sub_q in sorted(grids.values(), reverse=True)
+                for single in ("none", "bf16_partial")
+            ]
     return sorted(found, key=lambda recipe: -recipe.tokens)
 
 
@@ -56,7 +60,7 @@ def probe(recipe: Recipe) -> Case:
         (40, 21),
         causal=recipe.mask != "none",
         workgroups=3,
-        splits=1 if recipe.persistent else 2,
+        splits=2 if recipe.single == "none" else 1,
         seed=9,
     )
 
@@ -91,8 +95,9 @@ def _without_weaker(recipes: list[Recipe]) -> list[Recipe]:
 
 def refine(recipe: Recipe, kernarg_size: int, run: RunRecipe) -> Recipe:
     """The recipe with what has to be measured: fewest tokens of an item, unit of work items, missing factor, one split, LSE."""
-    recipe = _fewest_tokens(recipe, run)
-    plain = base(recipe, ProblemClass(1, str(recipe.tokens), recipe.mask != "none", 1, "small", recipe.lse))
+    split = "" if recipe.persistent else "many" if recipe.single == "none" else "one"
+    recipe = _fewest_tokens(recipe, split, run)
+    plain = base(recipe, ProblemClass(1, str(recipe.tokens), recipe.mask != "none", 1, "small", recipe.lse, split))
     if recipe.kv_dtype == "fp8":
         scaled = plain.but(q_scale=0.5, kv_scale=1.75)
         recipe = _first(run, scaled, [recipe, replace(recipe, out_scale_missing=True)]) or recipe
@@ -107,10 +112,10 @@ def refine(recipe: Recipe, kernarg_size: int, run: RunRecipe) -> Recipe:
     return recipe
 
 
-def _fewest_tokens(recipe: Recipe, run: RunRecipe) -> Recipe:
+def _fewest_tokens(recipe: Recipe, split: str, run: RunRecipe) -> Recipe:
     """Items of fewer tokens than the kernel has rows for may not be taken."""
     counts = range(1, recipe.tokens + 1)
-    cases = [base(recipe, ProblemClass(1, str(count), recipe.mask != "none", 1, "small", recipe.lse)) for count in counts]
+    cases = [base(recipe, ProblemClass(1, str(count), recipe.mask != "none", 1, "small", recipe.lse, split)) for count in counts]
     outcomes = run(recipe, cases)
     fewest = recipe.tokens
     for count in reversed(counts):

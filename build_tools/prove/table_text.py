@@ -62,7 +62,7 @@ def _causes(proof: Proof) -> list[str]:
         if result.status != "right":
             text = result.cause if result.cause.startswith(result.status) else f"{result.status}: {result.cause}"
             counts[text] = counts.get(text, 0) + 1
-    most = sorted(counts.items(), key=lambda item: -item[1])[:6]
+    most = sorted(counts.items(), key=lambda item: -item[1])[:8]
     return [f"    {count} classes {text}" for text, count in most]
 
 

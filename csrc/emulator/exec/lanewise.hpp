@@ -38,7 +38,7 @@ struct HalfBits {
     std::uint32_t bits;
 };
 
-/// Results wider than two registers, or packed pairs.
+/// Two registers that are not one number.
 struct Pair {
     std::uint32_t low, high;
 };

@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) std::uint32_t* alu_scalar_registers() {
 
 /// Forgets the instruction and sets the state outside the registers.
 __attribute__((visibility("default"))) void alu_begin(int op, int format, int encoding, int arch, int denorm32, int denorm16, int ieee,
-                                                      int clamps, int index_mask) {
+                                                      int clamps, int index_mask, int rounding) {
     instruction = Instruction{};
     instruction.op = static_cast<Opcode>(op);
     instruction.format = static_cast<Format>(format);
@@ -62,6 +62,7 @@ __attribute__((visibility("default"))) void alu_begin(int op, int format, int en
     wave.mode.denorm32 = static_cast<std::uint8_t>(denorm32);
     wave.mode.denorm16_64 = static_cast<std::uint8_t>(denorm16);
     wave.mode.ieee = ieee != 0;
+    wave.mode.round32 = wave.mode.round16_64 = static_cast<std::uint8_t>(rounding);
     wave.mode.half_overflow_clamps = clamps != 0;
     wave.gpr_idx_mask = static_cast<std::uint8_t>(index_mask);
     wave.fault = Fault{};

@@ -124,6 +124,7 @@ class Machine:
         ieee: bool = False,
         clamps: bool = False,
         index_mask: int = 0,
+        rounding: int = 0,
         exec_mask: int = ALL_LANES,
         neg: int = 0,
         abs_: int = 0,
@@ -144,7 +145,7 @@ class Machine:
         assert op >= 0, name
         self.set_pair(126, exec_mask)
         encoding = "dpp" if dpp else "sdwa" if sdwa else enc
-        self.lib.alu_begin(op, FORMATS[fmt], ENCODINGS[encoding], arch, denorm32, denorm16, int(ieee), int(clamps), index_mask)
+        self.lib.alu_begin(op, FORMATS[fmt], ENCODINGS[encoding], arch, denorm32, denorm16, int(ieee), int(clamps), index_mask, rounding)
         for which, operand in enumerate([dst, sdst, *src]):
             if operand is not None:
                 self.lib.alu_operand(which, operand.kind, operand.index, operand.value, operand.high)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.emulator.alu.machine import Machine, vgpr
+from tests.emulator.alu.machine import UNSUPPORTED, Machine, vgpr
 from tests.emulator.alu.numbers import DEFAULT_NAN, F16, F32, F64, QUIET, Format, Number, flush, samples
 
 Exact = Callable[..., Number]
@@ -211,6 +211,8 @@ def test_source_modifiers_take_the_magnitude_then_negate(machine: Machine, neg: 
     assert np.array_equal(machine.v[2].view(np.float32), (a.astype(np.longdouble) * b + c).astype(np.float64).astype(np.float32))
 
 
-def test_another_rounding_mode_is_refused_by_the_fault(machine: Machine) -> None:
-    machine.v[10] = 0
-    assert machine.run("v_add_f32", vgpr(2), [vgpr(10), vgpr(10)]) == 0
+@pytest.mark.parametrize("name", ["v_add_f32", "v_add_f16", "v_add_f64", "v_pk_add_f32", "v_pk_add_f16"])
+def test_rounding_modes_other_than_to_nearest_are_faults(machine: Machine, name: str) -> None:
+    fmt = "vop3p" if "_pk_" in name else "vop3"
+    assert machine.run(name, vgpr(2), [vgpr(10), vgpr(12)], fmt=fmt) == 0
+    assert machine.run(name, vgpr(2), [vgpr(10), vgpr(12)], fmt=fmt, rounding=3) == UNSUPPORTED

@@ -1,0 +1,154 @@
+"""Makes the tensors of a case: lengths, page ids, q and KV with poison where nothing may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from . import numbers
+from .case import QK_DIM, Case, Recipe
+from .planner import Index
+from .random_bits import Float64, Stream, normal_table
+
+Bits = npt.NDArray[Any]
+MakeKv = Callable[[tuple[int, ...], npt.DTypeLike], Bits]
+STALE_INDEX: Final = 0x7FFFFFF0
+"""A page id that no pool has: following it is a fault."""
+
+_LARGE: Final = {"bf16": 3.0e4, "e4m3fnuz": 240.0, "e4m3fn": 448.0}
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Tensors of a case as bits, and what their numbers are."""
+
+    index: Index
+    kv_indices: npt.NDArray[np.int32]
+    q: Bits
+    kv: Bits
+    q_values: Float64
+    keys: tuple[Float64, ...]
+    """Rows of each request's keys in order."""
+    sm_scale: float
+
+
+def format_of(dtype: str, fp8: str) -> str:
+    """``bf16``, or the arch's float8 format for ``fp8``."""
+    return fp8 if dtype == "fp8" else dtype
+
+
+@cache
+def _table(kind: str, role: str, dtype: str) -> Bits:
+    """The 65536 bit patterns that inputs of a kind are drawn from. q and keys are of size 1, or what the kind says."""
+    values = normal_table()
+    if kind == "outlier":
+        values = np.where(np.arange(len(values)) % 256 == 0, values * 16.0, values)
+    elif kind == "tiny":
+        values = values * 2.0**-6
+    elif kind == "huge":
+        # Scores far beyond what exp takes, so that one key has all the weight.
+        values = values * (24.0 if role == "q" else 16.0)
+    elif kind == "flat":
+        # All keys of a request alike in score: the softmax is an average.
+        values = values * (0.0 if role == "q" else 1.0)
+    return numbers.encode(values, dtype)
+
+
+def _draw(stream: Stream, kind: str, role: str, dtype: str, shape: tuple[int, ...]) -> Bits:
+    return np.asarray(_table(kind, role, dtype)[stream.places(16, shape)])
+
+
+def page_ids(case: Case, pages: int, page_bytes: int) -> tuple[npt.NDArray[np.int64], int]:
+    """Ids of all pages in order, and the pages of the pool. Page 0 is used only by ``packed`` and ``reversed``."""
+    stream = Stream("pages", case.seed, case.layout)
+    if case.layout == "packed":
+        return np.arange(pages), pages + case.page_slack
+    if case.layout == "reversed":
+        return np.arange(pages)[::-1].copy(), pages + case.page_slack
+    if case.layout == "repeated":
+        # Two requests may share pages, and one page may occur twice in a request.
+        distinct = max(1, pages // 2)
+        return 1 + stream.below(distinct, pages), 1 + distinct + case.page_slack
+    if case.layout in ("span_2g", "span_4g"):
+        span = (5 << 30) // 2 if case.layout == "span_2g" else (9 << 30) // 2
+        total = -(-span // page_bytes)
+        step = max(1, (total - 2) // max(1, pages))
+        ids = total - 1 - step * np.arange(pages, dtype=np.int64)
+        return ids[stream.permutation(pages)], total
+    return 1 + stream.permutation(pages + case.page_slack)[:pages], pages + case.page_slack + 1
+
+
+def index_of(case: Case) -> Index:
+    """The index tensors. A request without keys has no page; its last page length is 0."""
+    pages = [-(-keys // case.page_size) for keys in case.kv_lens]
+    last = [(keys - 1) % case.page_size + 1 if keys else 0 for keys in case.kv_lens]
+    return Index(
+        np.concatenate([[0], np.cumsum(case.q_lens)]).astype(np.int32),
+        np.concatenate([[0], np.cumsum(pages)]).astype(np.int32),
+        np.array(last, np.int32),
+    )
+
+
+def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
+    """All tensors of a case. ``make_kv`` gives zeroed memory for the KV pool, which may span more than there is memory."""
+    index = index_of(case)
+    stream = Stream("inputs", case.seed, case.values)
+    groups = -(-case.heads // recipe.heads)
+    q_format, kv_format = format_of(recipe.q_dtype, fp8), format_of(recipe.kv_dtype, fp8)
+    tokens = int(index.qo_indptr[-1])
+    q = _draw(stream, case.values, "q", q_format, (tokens, groups * recipe.heads, QK_DIM))
+    pages = int(index.kv_indptr[-1])
+    ids, pool = page_ids(case, pages, case.page_size * QK_DIM * numbers.ITEM_BYTES[kv_format])
+    kv = make_kv((pool, case.page_size, QK_DIM), numbers.storage(kv_format))
+    _poison(case, kv, kv_format, ids)
+    used = np.unique(ids)
+    kv[used] = _draw(stream, case.values, "kv", kv_format, (len(used), case.page_size, QK_DIM))
+    keys = []
+    for request, count in enumerate(case.kv_lens):
+        begin, end = index.kv_indptr[request : request + 2]
+        rows = kv[ids[begin:end]].reshape(-1, QK_DIM)
+        keys.append(numbers.decode(rows[:count], kv_format))
+    _poison_tails(case, kv, kv_format, index, ids)
+    return Inputs(
+        index,
+        np.concatenate([ids, np.full(case.index_slack, STALE_INDEX)]).astype(np.int32),
+        q,
+        kv,
+        numbers.decode(q, q_format),
+        tuple(keys),
+        case.sm_scale or float(np.float32(QK_DIM**-0.5)),
+    )
+
+
+@cache
+def _poison_row(kind: str, dtype: str) -> Bits:
+    """A row that nobody may count: like another request's key (``finite``), as large as the format has (``large``), or NaN."""
+    if kind == "nan":
+        return np.full(QK_DIM, numbers.NAN_BITS[dtype], numbers.storage(dtype))
+    signs = Stream("poison").places(1, (QK_DIM,)) * 2.0 - 1.0
+    return numbers.encode(signs * (_LARGE[dtype] if kind == "large" else 1.5), dtype)
+
+
+def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> None:
+    """Fills pages that no request uses. Of a pool too large to fill, those beside the used ones and the first."""
+    if case.layout.startswith("span"):
+        wanted = np.unique(np.concatenate([[0], ids - 1, ids + 1]))
+        wanted = wanted[(wanted >= 0) & (wanted < len(kv))]
+    else:
+        wanted = np.setdiff1d(np.arange(len(kv)), ids)
+    kv[wanted] = _poison_row(case.poison, dtype)
+
+
+def _poison_tails(case: Case, kv: Bits, dtype: str, index: Index, ids: npt.NDArray[np.int64]) -> None:
+    """Fills the places of last pages behind a request's last key, where no other request's keys are."""
+    if case.page_size == 1 or case.layout == "repeated":
+        return
+    for request in range(index.batch):
+        end, last = int(index.kv_indptr[request + 1]), int(index.last_page_lens[request])
+        if end > int(index.kv_indptr[request]):
+            kv[ids[end - 1], last:] = _poison_row(case.poison, dtype)

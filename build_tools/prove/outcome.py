@@ -1,0 +1,49 @@
+"""What came of a run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from .bars import Errors
+
+STATUSES: Final = ("right", "wrong", "fault", "trespass", "impossible")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``right``; ``wrong`` numbers; a ``fault`` that stopped the launch; ``trespass``: memory was written that the launch does not own;
+    ``impossible``: the case cannot be planned. detail: what, in words. digest: of the final bits. wave_instructions: work done.
+    """
+
+    status: str
+    errors: Errors | None = None
+    detail: str = ""
+    digest: str = ""
+    wave_instructions: int = 0
+
+    @property
+    def right(self) -> bool:
+        """Whether the numbers are right and nothing else was touched."""
+        return self.status == "right"
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields; errors in three digits, infinity as a word."""
+        plain = asdict(self)
+        if self.errors is not None:
+            plain["errors"] = {name: _rounded(value) for name, value in asdict(self.errors).items()}
+        return plain
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Outcome:
+        """The outcome that ``to_json`` gave."""
+        errors = data["errors"]
+        read = None if errors is None else Errors(**{name: math.inf if value == "inf" else value for name, value in errors.items()})
+        return cls(**(data | {"errors": read}))
+
+
+def _rounded(value: float | bool | None) -> float | bool | str | None:
+    if value is None or isinstance(value, bool):
+        return value
+    return float(f"{value:.3g}") if math.isfinite(value) else "inf"

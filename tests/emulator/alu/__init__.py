@@ -1,0 +1,1 @@
+"""The vector and matrix instructions of the emulator, one at a time, against oracles in exact arithmetic."""

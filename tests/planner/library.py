@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from build_tools.extension import COMPILE_FLAGS, LINK_FLAGS
+from build_tools.build_graph.extension import COMPILE_FLAGS, LINK_FLAGS
 from tests.planner import structs
 
 SOURCE_DIR: Final = Path(__file__).resolve().parents[2] / "csrc" / "planner"

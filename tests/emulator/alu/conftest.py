@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from build_tools.emulator_build import LEVELS, Level
+from build_tools.build_graph.emulator_build import LEVELS, Level
 from tests.emulator.alu.machine import Machine, build
 
 NEEDED = {"emulator_v4": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}, "emulator_v3": {"avx2", "fma", "bmi2"}}

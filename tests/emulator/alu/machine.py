@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from build_tools.emulator_build import COMPILE_FLAGS, Level
+from build_tools.build_graph.emulator_build import COMPILE_FLAGS, Level
 
 Words = NDArray[np.uint32]
 ROOT = Path(__file__).resolve().parents[3]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from build_tools.emulator_build import compile_emulator
+from build_tools.build_graph.emulator_build import compile_emulator
 from tests.emulator.machine.hip import Hip
 
 ROOT = Path(__file__).resolve().parents[3]

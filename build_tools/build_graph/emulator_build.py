@@ -18,7 +18,7 @@ from typing import Final
 
 from build_tools.errors import BuildError
 
-SOURCE_DIR: Final = Path(__file__).resolve().parent.parent / "csrc" / "emulator"
+SOURCE_DIR: Final = Path(__file__).resolve().parents[2] / "csrc" / "emulator"
 """Directory of the emulator's sources."""
 
 LEVEL_DIRS: Final = ("exec", "isa", "machine", "numerics")

@@ -92,6 +92,8 @@ Code bind(void* handle, const char* how, Status& status) {
     dl_iterate_phdr(note_library, &others);
     hip.how = how;
     hip.copies = 1 + others.copies;
+    void* registers = dlsym(handle, "emulator_register_for_launch");
+    std::memcpy(&hip.register_for_launch, &registers, sizeof(registers));
     hip.takes_host_memory = dlsym(handle, "emulator_abi_version") != nullptr || dlsym(handle, "hip_recorder_abi_version") != nullptr;
     hip.process = getpid();
     g_hip = hip;

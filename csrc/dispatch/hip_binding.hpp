@@ -48,7 +48,9 @@ struct Hip {
     const char* how;        // step of the search that found it
     int copies;             // this one and every other library named libamdhip64* in this process
     bool takes_host_memory; // an emulator or a recorder: CPU tensors stand for device memory
-    int process;            // process that opened it
+    /// Of an emulator, else null: makes bytes of this process device memory for the thread's next launch.
+    int (*register_for_launch)(const void* memory, std::size_t bytes, int writable);
+    int process; // process that opened it
 };
 
 /// Finds HIP and binds it; later calls return the same library.

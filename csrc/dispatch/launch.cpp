@@ -73,6 +73,20 @@ Code prepared_for(const Hip& hip, int device, HipStream stream, const PreparedDe
     return prepare_default(hip, device, prepared, status);
 }
 
+bool is_written(int tensor) {
+    return tensor == kSplitData || tensor == kSplitLse || tensor == kOut || tensor == kFinalLse;
+}
+
+/// On an emulator, where a launch may touch its own tensors and nothing else of this process.
+void register_tensors(const Hip& hip, const Stage1& stage1) {
+    for (int tensor = 0; hip.register_for_launch != nullptr && tensor < kArgumentCount; ++tensor) {
+        const TensorView& view = stage1.tensors[tensor];
+        if (view.address() != nullptr && view.extent() != 0) {
+            hip.register_for_launch(view.address(), view.extent(), is_written(tensor) ? 1 : 0);
+        }
+    }
+}
+
 Code refused(std::uint16_t leaf, Status& status) {
     fail(status, AMLA_REFUSED);
     const char* text = amla_refusal_text(leaf);
@@ -112,6 +126,7 @@ Code launch_stage1(const Stage1& stage1, Status& status) {
     if (code = scope.enter(device, status); code != AMLA_OK) {
         return code;
     }
+    register_tensors(*hip, stage1);
     const HipError error = hip->api.module_launch_kernel(prepared->functions[plan.kernel], grid.x, grid.y, grid.z, kernel.workgroup, 1, 1,
                                                          0, stage1.stream, nullptr, extra);
     return error != 0 ? hip_fail(*hip, "hipModuleLaunchKernel", error, status) : scope.leave(status);

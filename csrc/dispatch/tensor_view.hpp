@@ -1,6 +1,7 @@
 // A tensor as the launch sees it, and the part of DLPack that describes it (declared here from its published layout).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace amla {
@@ -52,6 +53,18 @@ struct TensorView {
 
     void* address() const {
         return present && dl.data != nullptr ? static_cast<char*>(dl.data) + dl.byte_offset : nullptr;
+    }
+
+    /// Bytes from the first element to the end of the last.
+    std::size_t extent() const {
+        std::int64_t last = 0;
+        for (std::int32_t axis = 0; axis < dl.ndim; ++axis) {
+            if (dl.shape[axis] == 0) {
+                return 0;
+            }
+            last += (dl.shape[axis] - 1) * dl.strides[axis];
+        }
+        return static_cast<std::size_t>(last + 1) * dl.dtype.bits / 8;
     }
 
     std::int64_t count() const {

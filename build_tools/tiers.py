@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from build_tools.build_graph.layout import ZIG_CACHE
-from build_tools.environment.system_tools import STRACE, SystemTool, ensure
+from build_tools.environment.system_tools import LLVM, STRACE, SystemTool, ensure
 
 CXX_FOLDERS: Final = ("csrc", "tests", "benchmarks")
 _CXX_SUFFIXES: Final = (".cpp", ".hpp", ".h", ".hip")
@@ -69,6 +69,9 @@ TIERS: Final = (
     Tier("abi3audit", ("{bin}/abi3audit", "--strict", "--report", "{wheel}")),
     Tier("unit tests", (*_PYTEST, "tests/unit")),
     Tier("integration tests", (*_PYTEST, "-m", "not strace", "tests/integration")),
+    Tier("planner tests", (*_PYTEST, "tests/planner")),
+    Tier("emulator tests", (*_PYTEST, "-m", "not llvm", "tests/emulator")),
+    Tier("decoder against LLVM", (*_PYTEST, "-m", "llvm", "tests/emulator"), tool=LLVM),
     Tier("system calls", (*_PYTEST, "-m", "strace", "tests/integration"), tool=STRACE),
 )
 

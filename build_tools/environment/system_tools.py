@@ -19,6 +19,7 @@ class SystemTool:
 
 
 STRACE: Final = SystemTool("strace", "strace")
+LLVM: Final = SystemTool("llvm-objdump-22", "llvm-22")
 
 
 def ensure(tool: SystemTool, report: Callable[[str], None]) -> str | None:

@@ -16,6 +16,8 @@ from tests.emulator.isa.isa_library import IsaLibrary, assemble
 from tests.emulator.isa.opcode_table import ARCHS, rows
 from tests.emulator.isa.test_objects import locked, read_object
 
+pytestmark = pytest.mark.llvm
+
 LLVM: Final = 22
 CANDIDATES: Final = (os.environ.get("LLVM_OBJDUMP", ""), f"llvm-objdump-{LLVM}", f"/usr/lib/llvm-{LLVM}/bin/llvm-objdump", "llvm-objdump")
 
@@ -29,7 +31,7 @@ def objdump() -> str:
             found = re.search(r"LLVM version (\d+)", version)
             if found is not None and int(found[1]) == LLVM:
                 return path
-    pytest.skip(f"no llvm-objdump of LLVM {LLVM}: install Debian's llvm-{LLVM} or name one in LLVM_OBJDUMP")
+    pytest.fail(f"no llvm-objdump of LLVM {LLVM}: install Debian's llvm-{LLVM} or name one in LLVM_OBJDUMP")
 
 
 def llvm_listing(objdump: str, arch: str, code: bytes, directory: Path) -> list[str]:

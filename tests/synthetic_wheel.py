@@ -116,6 +116,7 @@ def dispatch_table(arch: str, kernels: Sequence[Mapping[str, Any]], **changes: A
 
 
 NATIVE = "aiter_mla_aot/_native.abi3.so"
+EMULATOR = "aiter_mla_aot/emulator/libaiter_mla_emulator.so"
 
 
 class Wheel:
@@ -138,6 +139,7 @@ class Wheel:
             self.tables[arch] = dispatch_table(arch, rows)
         self.extension = b"\x7fELF\x02\x01\x01" + b"\0" * 57 + hashes
         self.files[NATIVE] = self.extension
+        self.files[EMULATOR] = b"\x7fELF\x02\x01\x01" + b"\0" * 57
         self.build_info: dict[str, Any] = {
             "schema": 1,
             "version": version,

@@ -12,7 +12,15 @@ from email.parser import BytesParser
 from typing import Any, Final
 
 from .. import build_info, table
-from ..errors import CodeObjectMismatch, ExtensionMismatch, PackageFileMissing, PackageFileUnexpected, TableMismatch, VersionLabelMismatch
+from ..errors import (
+    CodeObjectMismatch,
+    ExtensionMismatch,
+    PackageFileDamaged,
+    PackageFileMissing,
+    PackageFileUnexpected,
+    TableMismatch,
+    VersionLabelMismatch,
+)
 from ..table import Table
 from . import elf, labels, table_check
 from .record import PACKAGE
@@ -21,7 +29,8 @@ from .report import Finding, finding
 DISTRIBUTION: Final = "aiter-mla-aot"
 BUILD_INFO: Final = f"{PACKAGE}/build_info.json"
 EXTENSION: Final = f"{PACKAGE}/_native.abi3.so"
-NEEDED: Final = (f"{PACKAGE}/__init__.py", BUILD_INFO, EXTENSION)
+EMULATOR: Final = f"{PACKAGE}/emulator/libaiter_mla_emulator.so"
+NEEDED: Final = (f"{PACKAGE}/__init__.py", BUILD_INFO, EXTENSION, EMULATOR)
 
 
 @dataclass(slots=True)
@@ -50,6 +59,7 @@ class Content:
             self._check_objects(arch)
         self._check_strays()
         self._check_extension()
+        self._check_emulator()
 
     def add(self, kind: Any, path: str, expected: object, found: object, text: str) -> None:
         """Note something that is wrong."""
@@ -168,6 +178,11 @@ class Content:
                         "its hash",
                         "the extension knows an object that is not shipped",
                     )
+
+    def _check_emulator(self) -> None:
+        start = self.files.get(EMULATOR, elf.ELF64_LITTLE)[:7]
+        if start != elf.ELF64_LITTLE:
+            self.add(PackageFileDamaged, EMULATOR, "a 64-bit ELF library", start.hex(), "the emulator is no library")
 
     def _json(self, path: str) -> Mapping[str, Any] | None:
         """The decoded object of a file, or None with a finding; a missing file is noted where it is not already."""

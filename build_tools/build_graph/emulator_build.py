@@ -101,15 +101,26 @@ class Unit:
         return f"{level}-{self.source.parent.name}-{self.source.stem}.o"
 
 
-def units(source_dir: Path = SOURCE_DIR, levels: Sequence[Level] = LEVELS) -> tuple[Unit, ...]:
-    """Every compilation, in link order."""
+def sources(source_dir: Path = SOURCE_DIR) -> tuple[Path, ...]:
+    """Every source, sorted by name; those that every level compiles are first."""
 
-    def sources(folders: Sequence[str]) -> list[Path]:
+    def within(folders: Sequence[str]) -> list[Path]:
         found = (path for folder in folders for path in (source_dir / folder).glob("*.cpp"))
         return sorted(path for path in found if path.name not in NOT_LINKED)
 
-    machine = [Unit(source, level) for level in levels for source in sources(LEVEL_DIRS)]
-    return (*machine, *(Unit(source, None) for source in sources(HOST_DIRS)))
+    return (*within(LEVEL_DIRS), *within(HOST_DIRS))
+
+
+def units_of(source: Path) -> tuple[Unit, ...]:
+    """The compilations of one source."""
+    return tuple(Unit(source, level) for level in LEVELS) if source.parent.name in LEVEL_DIRS else (Unit(source, None),)
+
+
+def units(source_dir: Path = SOURCE_DIR) -> tuple[Unit, ...]:
+    """Every compilation, in link order: level by level, what faces HIP last."""
+    found = [unit for source in sources(source_dir) for unit in units_of(source)]
+    order: tuple[Level | None, ...] = (*LEVELS, None)
+    return tuple(sorted(found, key=lambda unit: order.index(unit.level)))
 
 
 def headers(source_dir: Path = SOURCE_DIR) -> tuple[Path, ...]:

@@ -21,7 +21,10 @@ ALWAYS: Final = "always"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One pure function from inputs to outputs. ``kind`` names it, ``parameters`` are its arguments besides files."""
+    """One pure function from inputs to outputs. ``kind`` names it, ``parameters`` are its arguments besides files.
+
+    always: is never up to date. shared: belongs to the graph of every choice of archs, with the same outputs.
+    """
 
     name: str
     kind: str
@@ -29,6 +32,7 @@ class Step:
     outputs: tuple[str, ...]
     parameters: dict[str, Any] = field(default_factory=dict)
     always: bool = False
+    shared: bool = False
 
     def declaration(self) -> str:
         """Hash of everything but the content of files."""

@@ -12,6 +12,11 @@ CACHE = "build/cache"
 OBJECTS = "build/objects"
 ZIG_CACHE = "build/zig"
 EXTENSION_NAME = "_native.abi3.so"
+EMULATOR_NAME = "libaiter_mla_emulator.so"
+EMULATOR = f"build/lib/{EMULATOR_NAME}"
+"""The linked emulator. Wheels of every choice of archs hold the same one, so it is built once."""
+EMULATOR_OBJECTS = "build/obj/emulator"
+SHARED_STAMPS = "build/stamps"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from aiter_mla_aot.table import INDEX
-from build_tools.build_graph import extension, layout
+from build_tools.build_graph import emulator_build, extension, layout
 from build_tools.build_graph.graph import Step
 from build_tools.build_graph.imports import sources
-from build_tools.build_graph.layout import CACHE, EXTENSION_NAME, OBJECTS, Layout
+from build_tools.build_graph.layout import CACHE, EMULATOR, EMULATOR_NAME, EMULATOR_OBJECTS, EXTENSION_NAME, OBJECTS, Layout
 from build_tools.data import catalog
 from build_tools.providers import lock
 from build_tools.providers.aiter import LICENCE
@@ -61,8 +61,9 @@ def steps(root: Path, settings: Settings) -> tuple[Step, ...]:
         )
     )
     found += _extension_steps(root, where, header)
+    found += _emulator_steps(root)
     package = {path: path.removeprefix(f"{PACKAGE}/") for path in (*_files(root, PACKAGE, "*.py"), f"{PACKAGE}/py.typed")}
-    package |= tables | {where.extension: EXTENSION_NAME}
+    package |= tables | {where.extension: EXTENSION_NAME, EMULATOR: f"emulator/{EMULATOR_NAME}"}
     package |= {f"{OBJECTS}/{arch}/{file}": f"kernels/{arch}/{file}" for arch in settings.archs for file in shipped[arch]}
     staged = [f"{where.stage}/{PACKAGE}/{path}" for path in (*package.values(), "build_info.json")]
     parameters = {"stage": f"{where.stage}/{PACKAGE}", "files": package, "build_info": build_info(root, settings)}
@@ -98,6 +99,21 @@ def _extension_steps(root: Path, where: Layout, header: str) -> Iterable[Step]:
             f"compile-{Path(name).stem}", "compile", inputs, (output,), {**zig, "source": f"{folder}/{name}", "generated": where.generated}
         )
     yield Step("link", "link", (*objects, "build_tools/build_graph/extension.py"), (where.extension,), {**zig, "objects": objects})
+
+
+def _emulator_steps(root: Path) -> Iterable[Step]:
+    folder = emulator_build.SOURCE_DIR.relative_to(emulator_build.SOURCE_DIR.parents[1]).as_posix()
+    headers = tuple(path.relative_to(root).as_posix() for path in emulator_build.headers(root / folder))
+    recipe = "build_tools/build_graph/emulator_build.py"
+    zig = {"zig": metadata.version("ziglang")}
+    for path in emulator_build.sources(root / folder):
+        source = path.relative_to(root).as_posix()
+        outputs = tuple(f"{EMULATOR_OBJECTS}/{unit.object_name()}" for unit in emulator_build.units_of(path))
+        parameters = {**zig, "source": source, "folder": folder}
+        name = f"compile-emulator-{path.parent.name}-{path.stem}"
+        yield Step(name, "compile-emulator", (source, *headers, recipe), outputs, parameters, shared=True)
+    objects = [f"{EMULATOR_OBJECTS}/{unit.object_name()}" for unit in emulator_build.units(root / folder)]
+    yield Step("link-emulator", "link-emulator", (*objects, recipe), (EMULATOR,), {**zig, "objects": objects}, shared=True)
 
 
 def _shipped(hsa: Path, arch: str) -> tuple[str, ...]:

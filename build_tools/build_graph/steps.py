@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from build_tools import code_object
-from build_tools.build_graph import extension
+from build_tools.build_graph import emulator_build, extension
+from build_tools.build_graph.emulator_build import EmulatorCompileFailed
 from build_tools.build_graph.graph import Step
-from build_tools.build_graph.layout import ZIG_CACHE
+from build_tools.build_graph.layout import SHARED_STAMPS, ZIG_CACHE
 from build_tools.data import catalog
 from build_tools.dispatch_table import table
-from build_tools.errors import ExtensionCompileFailed
+from build_tools.errors import BuildError, ExtensionCompileFailed
 from build_tools.providers.aiter import fetch, write
 
 Report = Callable[[str], None]
@@ -29,14 +30,14 @@ _STEERING: Final = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PA
 
 def run(root: Path, step: Step, stamps: Path, report: Report) -> bool:
     """Run a step unless its key and its outputs are as its stamp says; whether it ran."""
-    stamp = stamps / f"{step.name}.json"
+    stamp = _stamp_path(root, step, stamps)
     key = step.key(root)
     if not step.always and _is_current(root, stamp, key, step):
         return False
     for output in step.outputs:
         (root / output).parent.mkdir(parents=True, exist_ok=True)
     STEPS[step.kind](root, step, report)
-    stamps.mkdir(parents=True, exist_ok=True)
+    stamp.parent.mkdir(parents=True, exist_ok=True)
     hashes = {output: _hash(root / output) for output in step.outputs}
     write(stamp, json.dumps({"key": key, "outputs": hashes}).encode())
     return True
@@ -45,7 +46,7 @@ def run(root: Path, step: Step, stamps: Path, report: Report) -> bool:
 def drop_damaged(root: Path, graph: Sequence[Step], stamps: Path) -> None:
     """Delete every output that is not what its step made: ninja goes by times, and would take it for current."""
     for step in graph:
-        made = _stamp(stamps / f"{step.name}.json").get("outputs", {})
+        made = _stamp(_stamp_path(root, step, stamps)).get("outputs", {})
         for output in step.outputs:
             path = root / output
             if output in made and path.is_file() and _hash(path) != made[output]:
@@ -85,11 +86,23 @@ def _compile(root: Path, step: Step, _: Report) -> None:
     command = extension.compile_command(
         _zig(), root / step.parameters["source"], root / step.parameters["generated"], root / step.outputs[0]
     )
-    _compiler(root, command)
+    _compiler(root, command, ExtensionCompileFailed, "dispatch extension")
 
 
 def _link(root: Path, step: Step, _: Report) -> None:
-    _compiler(root, extension.link_command(_zig(), [root / path for path in step.parameters["objects"]], root / step.outputs[0]))
+    command = extension.link_command(_zig(), [root / path for path in step.parameters["objects"]], root / step.outputs[0])
+    _compiler(root, command, ExtensionCompileFailed, "dispatch extension")
+
+
+def _compile_emulator(root: Path, step: Step, _: Report) -> None:
+    folder = root / step.parameters["folder"]
+    for unit, output in zip(emulator_build.units_of(root / step.parameters["source"]), step.outputs, strict=True):
+        _compiler(root, emulator_build.compile_command(_zig(), unit, root / output, folder), EmulatorCompileFailed, "emulator")
+
+
+def _link_emulator(root: Path, step: Step, _: Report) -> None:
+    objects = [root / path for path in step.parameters["objects"]]
+    _compiler(root, emulator_build.link_command(_zig(), objects, root / step.outputs[0]), EmulatorCompileFailed, "emulator")
 
 
 def _stage(root: Path, step: Step, _: Report) -> None:
@@ -113,6 +126,8 @@ STEPS: Final[dict[str, Callable[[Path, Step, Report], None]]] = {
     "table": _table,
     "compile": _compile,
     "link": _link,
+    "compile-emulator": _compile_emulator,
+    "link-emulator": _link_emulator,
     "stage": _stage,
 }
 
@@ -121,14 +136,18 @@ def _zig() -> list[str]:
     return [sys.executable, "-m", "ziglang"]
 
 
-def _compiler(root: Path, command: list[str]) -> None:
+def _compiler(root: Path, command: list[str], failure: type[BuildError], what: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=zig_environment(root), cwd=root, check=False)
     if done.returncode != 0:
-        raise ExtensionCompileFailed(
-            f"the dispatch extension did not compile (exit code {done.returncode})",
+        raise failure(
+            f"the {what} did not compile (exit code {done.returncode})",
             cause=f"{done.stderr.strip()}\ncommand: {' '.join(command)}",
             remedy="read the compiler's message above",
         )
+
+
+def _stamp_path(root: Path, step: Step, stamps: Path) -> Path:
+    return (root / SHARED_STAMPS if step.shared else stamps) / f"{step.name}.json"
 
 
 def _is_current(root: Path, stamp: Path, key: str, step: Step) -> bool:

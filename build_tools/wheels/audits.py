@@ -1,4 +1,4 @@
-"""Audits of the extension: what it links, and what auditwheel and abi3audit say of the wheel."""
+"""Audits of the compiled libraries: what they link, and what auditwheel and abi3audit say of the wheel."""
 
 from __future__ import annotations
 
@@ -19,48 +19,55 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import StringTableSection
 
 from aiter_mla_aot.integrity import Finding
+from aiter_mla_aot.integrity.content import EMULATOR, EXTENSION
 from build_tools.wheels.wheel_content import finding
 
-EXTENSION: Final = "aiter_mla_aot/_native.abi3.so"
-LIBRARIES: Final = frozenset({"libc.so.6", "libdl.so.2"})
+LIBRARIES: Final = {
+    EXTENSION: frozenset({"libc.so.6", "libdl.so.2"}),
+    EMULATOR: frozenset({"libc.so.6", "libdl.so.2", "libpthread.so.0"}),
+}
+"""The libraries of a wheel, and what each may link."""
 GLIBC: Final = (2, 28)
 PASSED: Final = "passed"
 FAILED: Final = "failed"
 NOT_RUN: Final = "not run"
 
 
-def check_extension(files: Mapping[str, bytes]) -> list[Finding]:
-    """The extension links libc and libdl only, needs no glibc newer than the wheel's tag, and has no search path."""
-    if EXTENSION not in files:
-        return []
-    try:
-        return list(_dynamic(ELFFile(io.BytesIO(files[EXTENSION]))))
-    except (ELFError, ValueError, KeyError, UnicodeDecodeError) as error:
-        return [finding(EXTENSION, "an ELF library", error, "the extension cannot be read")]
+def check_libraries(files: Mapping[str, bytes]) -> list[Finding]:
+    """Each library of the wheel links what it may only, needs no glibc newer than the wheel's tag, and has no search path."""
+    found = []
+    for path in sorted(name for name in files if name.endswith(".so")):
+        if path not in LIBRARIES:
+            found.append(finding(path, " and ".join(LIBRARIES), path, "the wheel holds a library that is none of this package"))
+            continue
+        try:
+            found += _dynamic(path, ELFFile(io.BytesIO(files[path])))
+        except (ELFError, ValueError, KeyError, UnicodeDecodeError) as error:
+            found.append(finding(path, "an ELF library", error, "the library cannot be read"))
+    return found
 
 
-def _dynamic(elf: ELFFile) -> Iterator[Finding]:
+def _dynamic(path: str, elf: ELFFile) -> Iterator[Finding]:
     dynamic = [section for section in elf.iter_sections() if isinstance(section, DynamicSection)]
     tags = [tag for section in dynamic for tag in section.iter_tags()]
     if not tags:
-        yield finding(EXTENSION, "a dynamic section", "none", "the extension is no shared library")
+        yield finding(path, "a dynamic section", "none", "the file is no shared library")
     strings = elf.get_section_by_name(".dynstr")
     names = strings.get_string if isinstance(strings, StringTableSection) else str
     needed = {names(tag.entry.d_val) for tag in tags if tag.entry.d_tag == "DT_NEEDED"}
-    if needed - LIBRARIES:
-        yield finding(EXTENSION, "libc and libdl only", ", ".join(sorted(needed)), "the extension links other libraries")
+    if needed - LIBRARIES[path]:
+        yield finding(path, f"{', '.join(sorted(LIBRARIES[path]))} only", ", ".join(sorted(needed)), "the library links other libraries")
     for tag in tags:
         if tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH"):
-            yield finding(EXTENSION, "no library search path", tag.entry.d_tag, "the extension looks for libraries of its own")
+            yield finding(path, "no library search path", tag.entry.d_tag, "the library looks for libraries of its own")
     for section in elf.iter_sections():
         if isinstance(section, GNUVerNeedSection):
             for _, versions in section.iter_versions():
                 for version in versions:
                     match = re.fullmatch(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?", version.name)
                     if match is None or (int(match[1]), int(match[2])) > GLIBC:
-                        yield finding(
-                            EXTENSION, f"symbols of glibc {GLIBC[0]}.{GLIBC[1]} or older", version.name, "the extension needs a newer glibc"
-                        )
+                        text = "the library needs a newer glibc"
+                        yield finding(path, f"symbols of glibc {GLIBC[0]}.{GLIBC[1]} or older", version.name, text)
 
 
 def run(wheel: Path) -> tuple[dict[str, str], list[Finding]]:

@@ -5,7 +5,7 @@ The same inputs give the same bytes: the time is the release's, and the serial n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -26,7 +26,6 @@ from build_tools.providers import lock
 from build_tools.providers.lock import LockedObject, Provider
 
 FILE_NAME: Final = "aiter_mla_aot.cdx.json"
-EXTENSION: Final = "aiter_mla_aot/_native.abi3.so"
 PROPERTY: Final = "aiter-mla-aot"
 """Prefix of the names of our own properties."""
 
@@ -35,15 +34,18 @@ _TOOLS: Final = ("ziglang", "setuptools", "cyclonedx-python-lib")
 _MIT: Final = (DisjunctiveLicense(id="MIT"),)
 
 
-def sbom_bytes(hsa: Path, archs: Sequence[str], version: str, epoch: int, extension_sha256: str, *, locks: Path | None = None) -> bytes:
+def sbom_bytes(
+    hsa: Path, archs: Sequence[str], version: str, epoch: int, libraries: Mapping[str, str], *, locks: Path | None = None
+) -> bytes:
     """The bill of materials of a wheel of these archs.
 
-    epoch: the release's date in seconds. locks: a directory of ``<arch>/lock.toml`` other than ``hsa``.
+    epoch: the release's date in seconds. libraries: SHA-256 of each compiled library by its path in the wheel.
+    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``.
     Raises ``DataError`` and its kinds.
     """
     amd = OrganizationalEntity(name="Advanced Micro Devices, Inc.", urls=[XsUri("https://github.com/ROCm/aiter")])
     root = _component("aiter-mla-aot", ComponentType.LIBRARY, version=version, purl=PackageURL("pypi", None, "aiter-mla-aot", version))
-    parts = [_component(EXTENSION, ComponentType.FILE, sha256=extension_sha256)]
+    parts = [_component(path, ComponentType.FILE, sha256=libraries[path]) for path in sorted(libraries)]
     sources: dict[str, Component] = {}
     edges = []
     for arch in sorted(set(archs)):

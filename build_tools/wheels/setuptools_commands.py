@@ -12,6 +12,7 @@ from setuptools import Distribution
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
+from aiter_mla_aot.integrity.content import EMULATOR, EXTENSION
 from build_tools import settings
 from build_tools.build_graph import layout, pipeline
 from build_tools.entry import report
@@ -70,5 +71,6 @@ class WheelWithInventory(bdist_wheel):
 
 def _inventory(version: str) -> bytes:
     chosen = settings.read(ROOT / "hsa", os.environ)
-    extension = (ROOT / layout.of(ROOT, chosen.archs).extension).read_bytes()
-    return sbom.sbom_bytes(ROOT / "hsa", chosen.archs, version, release.read(ROOT).epoch, hashlib.sha256(extension).hexdigest())
+    files = {EXTENSION: layout.of(ROOT, chosen.archs).extension, EMULATOR: layout.EMULATOR}
+    libraries = {name: hashlib.sha256((ROOT / path).read_bytes()).hexdigest() for name, path in files.items()}
+    return sbom.sbom_bytes(ROOT / "hsa", chosen.archs, version, release.read(ROOT).epoch, libraries)

@@ -58,7 +58,7 @@ def verify(path: Path, root: Path, *, outside_tools: bool = True) -> WheelReport
         return WheelReport(path, report, (), {})
     found = list(_file(path))
     found += wheel_content.check(path, files, release.read(root), root)
-    found += audits.check_extension(files)
+    found += audits.check_libraries(files)
     outcomes: dict[str, str] = {}
     if outside_tools:
         outcomes, wrong = audits.run(path)

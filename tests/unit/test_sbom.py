@@ -19,23 +19,23 @@ from build_tools.wheels.sbom import sbom_bytes
 
 HSA = Path(__file__).resolve().parents[2] / "hsa"
 ARCHS = ("gfx942", "gfx950")
-DIGEST = "5" * 64
+LIBRARIES = {"aiter_mla_aot/_native.abi3.so": "5" * 64, "aiter_mla_aot/emulator/libaiter_mla_emulator.so": "6" * 64}
 EPOCH = 1796000000
 
 
 def bom(archs: tuple[str, ...] = ARCHS) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(sbom_bytes(HSA, archs, "0.1.0", EPOCH, DIGEST))
+    result: dict[str, Any] = json.loads(sbom_bytes(HSA, archs, "0.1.0", EPOCH, LIBRARIES))
     return result
 
 
 def test_it_is_valid_cyclonedx() -> None:
-    data = sbom_bytes(HSA, ARCHS, "0.1.0+dirty", EPOCH, DIGEST).decode()
+    data = sbom_bytes(HSA, ARCHS, "0.1.0+dirty", EPOCH, LIBRARIES).decode()
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(data) is None
 
 
 def test_it_lists_every_shipped_object_with_hash_arch_supplier_licence_and_source() -> None:
     components = {item["name"]: item for item in bom()["components"]}
-    expected = {"aiter_mla_aot/_native.abi3.so", "amd-aiter"}
+    expected = {*LIBRARIES, "amd-aiter"}
     for arch in ARCHS:
         shipped = catalog.load(HSA, arch).shipped()
         for item in lock.read(HSA, arch).objects:
@@ -53,10 +53,10 @@ def test_it_lists_every_shipped_object_with_hash_arch_supplier_licence_and_sourc
     assert not any("mla_pfl" in name for name in components)
 
 
-def test_it_names_the_extension_and_the_toolchain() -> None:
+def test_it_names_the_compiled_libraries_and_the_toolchain() -> None:
     data = bom()
-    extension = next(item for item in data["components"] if item["name"] == "aiter_mla_aot/_native.abi3.so")
-    assert extension["hashes"] == [{"alg": "SHA-256", "content": DIGEST}]
+    hashes = {item["name"]: item["hashes"] for item in data["components"] if item["name"] in LIBRARIES}
+    assert hashes == {name: [{"alg": "SHA-256", "content": digest}] for name, digest in LIBRARIES.items()}
     assert "ziglang" in {item["name"] for item in data["metadata"]["tools"]["components"]}
     assert data["metadata"]["component"]["version"] == "0.1.0"
 
@@ -66,11 +66,11 @@ def test_a_single_arch_lists_nothing_of_the_other() -> None:
 
 
 def test_the_order_of_archs_changes_nothing() -> None:
-    assert sbom_bytes(HSA, ("gfx950", "gfx942"), "0.1.0", EPOCH, DIGEST) == sbom_bytes(HSA, ARCHS, "0.1.0", EPOCH, DIGEST)
+    assert sbom_bytes(HSA, ("gfx950", "gfx942"), "0.1.0", EPOCH, LIBRARIES) == sbom_bytes(HSA, ARCHS, "0.1.0", EPOCH, LIBRARIES)
 
 
 def test_time_and_serial_number_come_from_the_inputs() -> None:
-    first, second = bom(), json.loads(sbom_bytes(HSA, ARCHS, "0.1.1", EPOCH, DIGEST))
+    first, second = bom(), json.loads(sbom_bytes(HSA, ARCHS, "0.1.1", EPOCH, LIBRARIES))
     assert first["metadata"]["timestamp"].startswith("2026-11-30T")
     assert first["serialNumber"] != second["serialNumber"]
     assert first["serialNumber"] == bom()["serialNumber"]
@@ -80,8 +80,8 @@ def test_time_and_serial_number_come_from_the_inputs() -> None:
 def test_hash_seed_and_time_zone_change_nothing(seed: str) -> None:
     code = (
         "import sys; from pathlib import Path; from build_tools.wheels.sbom import sbom_bytes;"
-        f"sys.stdout.buffer.write(sbom_bytes(Path({str(HSA)!r}), {ARCHS!r}, '0.1.0', {EPOCH}, {DIGEST!r}))"
+        f"sys.stdout.buffer.write(sbom_bytes(Path({str(HSA)!r}), {ARCHS!r}, '0.1.0', {EPOCH}, {LIBRARIES!r}))"
     )
     environment = os.environ | {"PYTHONHASHSEED": seed, "TZ": "Pacific/Auckland", "PYTHONPATH": str(HSA.parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment, check=True)
-    assert done.stdout == sbom_bytes(HSA, ARCHS, "0.1.0", EPOCH, DIGEST)
+    assert done.stdout == sbom_bytes(HSA, ARCHS, "0.1.0", EPOCH, LIBRARIES)

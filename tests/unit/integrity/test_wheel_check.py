@@ -11,7 +11,7 @@ import pytest
 
 from aiter_mla_aot.errors import CodeObjectMismatch, MlaError, PackageFileDamaged
 from aiter_mla_aot.integrity import verify_wheel
-from tests.synthetic_wheel import Wheel, code_object, record_of
+from tests.synthetic_wheel import EMULATOR, Wheel, code_object, record_of
 
 Change = Callable[[Wheel], None]
 ALPHA = "aiter_mla_aot/kernels/gfx942/mla_alpha.co"
@@ -158,6 +158,14 @@ def no_extension(wheel: Wheel) -> None:
     del wheel.files["aiter_mla_aot/_native.abi3.so"]
 
 
+def emulator_is_text(wheel: Wheel) -> None:
+    wheel.files[EMULATOR] = b"text"
+
+
+def no_emulator(wheel: Wheel) -> None:
+    del wheel.files[EMULATOR]
+
+
 def file_outside_package(wheel: Wheel) -> None:
     wheel.files["torch/__init__.py"] = b""
 
@@ -206,6 +214,8 @@ def file_name_of_other_package(wheel: Wheel) -> None:
         (extension_is_text, "MLA209"),
         (extension_knows_more, "MLA209"),
         (no_extension, "MLA201"),
+        (emulator_is_text, "MLA202"),
+        (no_emulator, "MLA201"),
         (file_outside_package, "MLA203"),
         (second_dist_info, "MLA204"),
         (file_name_of_other_version, "MLA207"),

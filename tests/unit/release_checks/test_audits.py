@@ -12,18 +12,28 @@ import pytest
 
 from build_tools.wheels import audits
 
-EXTENSION = "aiter_mla_aot/_native.abi3.so"
+LIBRARIES = ["aiter_mla_aot/_native.abi3.so", "aiter_mla_aot/emulator/libaiter_mla_emulator.so"]
 
 
-def texts(data: bytes) -> list[str]:
-    return [item.text for item in audits.check_extension({EXTENSION: data})]
+def texts(data: bytes, path: str = LIBRARIES[0]) -> list[str]:
+    return [item.text for item in audits.check_libraries({path: data})]
 
 
-def test_a_library_that_links_more_than_libc_is_found() -> None:
+def foreign() -> bytes:
+    """A library that links more than either of ours may."""
     spec = importlib.util.find_spec("_ctypes")
     assert spec is not None
     assert spec.origin is not None
-    assert "the extension links other libraries" in texts(Path(spec.origin).read_bytes())
+    return Path(spec.origin).read_bytes()
+
+
+@pytest.mark.parametrize("path", LIBRARIES)
+def test_a_library_that_links_more_than_it_may_is_found(path: str) -> None:
+    assert "the library links other libraries" in texts(foreign(), path)
+
+
+def test_a_library_that_is_none_of_the_package_is_found() -> None:
+    assert texts(foreign(), "aiter_mla_aot/libhelper.so") == ["the wheel holds a library that is none of this package"]
 
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x7fELF", b"\x7fELF\x02\x01\x01" + bytes(57)])
@@ -31,8 +41,8 @@ def test_a_file_that_is_no_library_is_found(data: bytes) -> None:
     assert len(texts(data)) == 1
 
 
-def test_a_wheel_without_extension_is_left_to_the_integrity_check() -> None:
-    assert audits.check_extension({}) == []
+def test_a_wheel_without_libraries_is_left_to_the_integrity_check() -> None:
+    assert audits.check_libraries({}) == []
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, code: int, output: str) -> None:

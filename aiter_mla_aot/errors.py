@@ -203,3 +203,10 @@ class NativeAbiMismatch(MlaError):
 
     code = "MLA312"
     exit_code = 5
+
+
+class SmokeNotRight(MlaError):
+    """A request of ``smoke`` failed or gave wrong numbers, or this wheel serves none of them."""
+
+    code = "MLA313"
+    exit_code = 5

@@ -1,7 +1,7 @@
 """The ``aiter-mla-aot`` command: asks the package what will run, without a GPU, torch or a compiler.
 
 Exit codes: 0 an answer was given (a refusal is an answer), 2 a wrong flag or an impossible value, 4 a damaged package,
-5 a device or HIP error, 6 standard output that cannot be written.
+5 a device or HIP error (or a smoke request that is not right), 6 standard output that cannot be written.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "coverage": "count the problems this wheel serves",
     "kernels": "list the catalogued kernels",
     "verify": "re-hash every file of the installed package or of a wheel",
+    "smoke": "run a few real requests on a device or on the emulator",
     "doctor": "report on this installation, its devices and its environment",
 }
 

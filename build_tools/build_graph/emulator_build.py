@@ -2,7 +2,7 @@
 
 The machine itself (decoder, executors, scheduler) is compiled once for each level of x86-64 in a namespace of its own, which the
 flag ``-Demulator=...`` names; the library picks a level by cpuid when it is first used. What faces HIP is compiled once.
-The same inputs give the same bytes everywhere, as for the dispatch extension; the link names libc, libdl and libpthread only.
+The same inputs give the same bytes everywhere, as for the dispatch extension; the link names parts of glibc only.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ LINK_FLAGS: Final = (
 class EmulatorCompileFailed(BuildError):
     """The emulator could not be compiled or linked."""
 
-    code = "MLA561"
+    code = "MLA579"
     exit_code = 16
 
 

@@ -24,7 +24,8 @@ from build_tools.wheels.wheel_content import finding
 
 LIBRARIES: Final = {
     EXTENSION: frozenset({"libc.so.6", "libdl.so.2"}),
-    EMULATOR: frozenset({"libc.so.6", "libdl.so.2", "libpthread.so.0"}),
+    # The dynamic loader itself gives threads their variables.
+    EMULATOR: frozenset({"libc.so.6", "libpthread.so.0", "ld-linux-x86-64.so.2"}),
 }
 """The libraries of a wheel, and what each may link."""
 GLIBC: Final = (2, 28)

@@ -55,7 +55,10 @@ def install(wheel: Path, folder: Path, report: Callable[[str], None]) -> Install
 
 
 def smoke(wheel: Path, archs: Sequence[str], scratch: Path, report: Callable[[str], None]) -> dict[str, Any]:
-    """Install the wheel and ask it everything that needs no GPU. Returns the answers by command; raises ``SmokeFailed``."""
+    """Install the wheel, ask it everything that needs no GPU, and run requests on the emulator of each arch.
+
+    Returns the answers by command; raises ``SmokeFailed``.
+    """
     scratch.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="smoke-", dir=scratch) as folder:
         installed = install(wheel, Path(folder, "env"), report)
@@ -65,6 +68,7 @@ def smoke(wheel: Path, archs: Sequence[str], scratch: Path, report: Callable[[st
         Path(folder, "problems.jsonl").write_text(lines, encoding="utf-8")
         requests = [["explain", "--arch", arch, *REQUEST] for arch in archs]
         requests += [["resolve", "--batch", str(Path(folder, "problems.jsonl"))], ["coverage"], ["kernels"], ["verify"], ["doctor"]]
+        requests += [["smoke", "--emulate", arch] for arch in archs]
         for request in requests:
             report(f"aiter-mla-aot {' '.join(request[:3])}")
             answers[" ".join(request[:3])] = _answer(installed, [*request, "--json"])
@@ -72,6 +76,9 @@ def smoke(wheel: Path, archs: Sequence[str], scratch: Path, report: Callable[[st
             answer = answers[f"explain --arch {arch}"][-1]
             if answer.get("outcome") != "served":
                 raise _failed(["explain", "--arch", arch], json.dumps(answer)[:500])
+            ran = answers[f"smoke --emulate {arch}"][-1]
+            if (ran.get("tier"), ran.get("arch"), ran.get("ok")) != ("emulator", arch, True):
+                raise _failed(["smoke", "--emulate", arch], json.dumps(ran)[:500])
         _restore(Path(folder))
     return answers
 

@@ -37,7 +37,8 @@ def error_classes() -> list[type[MlaError]]:
     """Every error of the package and of the build, after importing all their modules."""
     for package in (aiter_mla_aot, build_tools):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith("__main__"):
+            # The emulator is a library for HIP calls, not a module, though its name ends like one.
+            if not module.name.endswith(("__main__", "libaiter_mla_emulator")):
                 importlib.import_module(module.name)
 
     def below(cls: type[MlaError]) -> Iterator[type[MlaError]]:

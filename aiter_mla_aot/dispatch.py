@@ -110,9 +110,7 @@ def resolve(problem: Problem, catalog: str = "shipped") -> Plan | Refusal:
     Raises ``InvalidProblem`` for another catalog, and ``PackageFileMissing`` or ``PackageFileDamaged`` if the arch's table cannot be read.
     """
     if catalog not in table.CATALOGS:
-        raise InvalidProblem(
-            f"catalog is {ascii(catalog):.80}", cause="there is no such catalog", remedy=f"use {' or '.join(table.CATALOGS)}"
-        )
+        raise InvalidProblem(f"catalog is {catalog!a:.80}", cause="there is no such catalog", remedy=f"use {' or '.join(table.CATALOGS)}")
     code = refused_at_sight(problem)
     if code:
         return Refusal(problem, code)

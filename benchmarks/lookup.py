@@ -1,4 +1,4 @@
-"""Time of a table lookup in C++: ``python benchmarks/lookup.py`` after ``python3 -m build_tools wheel``.
+"""Time of a table lookup in C++: ``.env/bin/python -m benchmarks.lookup`` after ``python3 -m build_tools wheel``.
 
 Compiles ``benchmarks/lookup_cpp`` with the sources and flags of the extension over the table of the last build, and prints
 nanoseconds per lookup as JSON: the leaf alone, and the checked problem with its whole plan.
@@ -12,10 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from build_tools.build_graph.extension import COMPILE_FLAGS, CORE_SOURCES, SOURCE_DIR, compile_command
 
-from build_tools.build_graph.extension import COMPILE_FLAGS, CORE_SOURCES, SOURCE_DIR, compile_command  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
 
 ZIG = (sys.executable, "-m", "ziglang")
 GENERATED = ROOT / "build" / "generated"

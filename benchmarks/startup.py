@@ -16,7 +16,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-IMPORT = "import time; s = time.perf_counter(); import aiter_mla_aot; from aiter_mla_aot import resolve; print(time.perf_counter() - s)"
+IMPORT = "import time; s = time.perf_counter(); import aiter_mla_aot; print(time.perf_counter() - s)"
+READY = "import time; s = time.perf_counter(); from aiter_mla_aot import Problem, resolve; print(time.perf_counter() - s)"
 LOAD = """
 import time
 from aiter_mla_aot import table
@@ -80,6 +81,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=15)
     args = parser.parse_args()
     print("import                 ", measure(args.python, IMPORT, args.runs))
+    print("import, resolve ready   ", measure(args.python, READY, args.runs))
     for arch in ("gfx942", "gfx950"):
         print(f"verify + load {arch}   ", measure(args.python, LOAD.format(arch=arch), args.runs))
         print(f"explain {arch}, in process", measure(args.python, EXPLAIN.format(arch=arch), args.runs))

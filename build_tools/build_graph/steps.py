@@ -70,7 +70,7 @@ def _compare(root: Path, step: Step, _: Report) -> None:
     arch = step.parameters["arch"]
     data = catalog.load(root / "hsa", arch)
     seen = {}
-    for item in data.locked:
+    for item in data.lock.objects:
         found = code_object.read_file(root / step.parameters["objects"] / arch / item.file)
         code_object.check_arch(found, arch)
         code_object.compare(data.row(item.sha256), found)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from aiter_mla_aot.rules import Claim, Fold, Gate
 from build_tools.code_object import targets
@@ -16,6 +15,8 @@ from build_tools.code_object.targets import Target
 from build_tools.data import data_file
 from build_tools.data.claims import check_claim, check_gate
 from build_tools.errors import DataError, DuplicateKey, MissingObject, OrphanObject, SchemaDrift
+from build_tools.providers import lock
+from build_tools.providers.lock import Lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,6 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class LockedObject:
-    """A code object that a build may use."""
-
-    file: str
-    sha256: str
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
 class ArchCatalog:
     """All data of one arch."""
 
@@ -91,18 +83,17 @@ class ArchCatalog:
     gates: tuple[Gate, ...]
     preconditions: tuple[Precondition, ...]
     reports: tuple[Report, ...]
-    provider: Mapping[str, Any]
-    locked: tuple[LockedObject, ...]
+    lock: Lock
 
     def shipped(self) -> frozenset[str]:
         """SHA-256 of every decode kernel of the lock: what a wheel of this arch holds."""
-        locked = {item.sha256 for item in self.locked}
+        locked = {item.sha256 for item in self.lock.objects}
         return frozenset(row.sha256 for row in self.kernels if row.sha256 in locked and row.scope == "decode")
 
     @property
     def provider_sha256(self) -> str:
         """SHA-256 of the provider's wheel, empty for another kind of source."""
-        return str(self.provider.get("sha256", ""))
+        return self.lock.provider.sha256 or ""
 
     def superseded(self) -> frozenset[str]:
         """SHA-256 of every object of which a newer one with the same file name exists."""
@@ -125,18 +116,16 @@ def archs(hsa: Path) -> tuple[str, ...]:
     return tuple(sorted(path.name for path in hsa.iterdir() if path.is_dir() and path.name.startswith("gfx")))
 
 
-def load(hsa: Path, arch: str, *, lock: Path | None = None) -> ArchCatalog:
+def load(hsa: Path, arch: str, *, locks: Path | None = None) -> ArchCatalog:
     """Read and check the data of one arch.
 
-    lock: another lock than ``hsa/<arch>/lock.toml``. Raises ``DataError`` and its kinds.
+    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``. Raises ``DataError`` and its kinds.
     """
     folder = hsa / arch
-    lock_path = lock or folder / "lock.toml"
     kernels = data_file.read(folder / "kernels.toml", arch, {"kernel": KernelRow})["kernel"]
     folds = data_file.read(folder / "folds.toml", arch, {"fold": Fold})["fold"]
     gates = data_file.read(folder / "gates.toml", arch, {"gate": Gate, "precondition": Precondition})
     reports = data_file.read(folder / "reports.toml", arch, {"report": Report})["report"]
-    provider, locked = _lock(lock_path, arch)
     catalog = ArchCatalog(
         arch,
         targets.load(folder / "device.toml"),
@@ -145,8 +134,7 @@ def load(hsa: Path, arch: str, *, lock: Path | None = None) -> ArchCatalog:
         tuple(sorted(gates["gate"], key=lambda gate: gate.id)),
         tuple(sorted(gates["precondition"], key=lambda row: (row.text, row.kernels))),
         tuple(sorted(reports, key=lambda report: report.id)),
-        provider,
-        tuple(sorted(locked, key=lambda item: item.file)),
+        lock.read(locks or hsa, arch),
     )
     _check(catalog)
     return catalog
@@ -157,27 +145,6 @@ def matches(file: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(file, pattern) for pattern in patterns)
 
 
-def _lock(path: Path, arch: str) -> tuple[dict[str, Any], list[LockedObject]]:
-    data = data_file.load(path)
-    provider = data.pop("provider", None)
-    if not isinstance(provider, dict):
-        raise SchemaDrift(
-            f"{path}: [provider] is missing",
-            cause="a lock names where its objects come from",
-            remedy="write the lock with `build_tools lock`",
-        )
-    if data.pop("schema", None) != data_file.SCHEMA or data.pop("arch", None) != arch:
-        raise SchemaDrift(f"{path}: not a lock of {arch}", cause="schema or arch differs", remedy="write the lock with `build_tools lock`")
-    rows = data.pop("object", [])
-    if data or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise SchemaDrift(
-            f"{path}: unknown or malformed section",
-            cause="a lock holds [provider] and [[object]]",
-            remedy="write the lock with `build_tools lock`",
-        )
-    return provider, [data_file.record(LockedObject, row, f"{path}: object {number}") for number, row in enumerate(rows, 1)]
-
-
 def _check(catalog: ArchCatalog) -> None:
     where = f"hsa/{catalog.arch}"
     _unique(where, "kernel sha256", (row.sha256 for row in catalog.kernels))
@@ -185,7 +152,6 @@ def _check(catalog: ArchCatalog) -> None:
     _unique(where, "fold name", (fold.name for fold in catalog.folds))
     _unique(where, "gate id", (gate.id for gate in catalog.gates))
     _unique(where, "report id", (report.id for report in catalog.reports))
-    _unique(where, "locked file", (item.file for item in catalog.locked))
     folds = {fold.name: fold for fold in catalog.folds}
     for row in catalog.kernels:
         check_claim(row, folds, where)
@@ -217,7 +183,7 @@ def _check(catalog: ArchCatalog) -> None:
             raise MissingObject(
                 f"{where}/reports.toml: {report.id} names gate {report.gate!r}", cause="no such gate", remedy="add it to gates.toml"
             )
-    for item in catalog.locked:
+    for item in catalog.lock.objects:
         if catalog.row(item.sha256).file != item.file:
             raise OrphanObject(
                 f"{where}/lock.toml: {item.file} is not the file of {item.sha256}",

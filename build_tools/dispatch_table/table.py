@@ -33,8 +33,7 @@ def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path
     """
     tables = {}
     for arch in sorted(set(archs)):
-        lock = locks / arch / "lock.toml" if locks else None
-        loaded = catalog.load(hsa, arch, lock=lock)
+        loaded = catalog.load(hsa, arch, locks=locks)
         tables[arch] = table(loaded)
         check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], loaded.provider_sha256)
     texts = {arch: json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n" for arch, data in tables.items()}

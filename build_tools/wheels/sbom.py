@@ -50,7 +50,7 @@ def sbom_bytes(
     edges = []
     for arch in sorted(set(archs)):
         locked = lock.read(locks or hsa, arch)
-        shipped = catalog.load(hsa, arch, lock=lock.path_of(locks or hsa, arch)).shipped()
+        shipped = catalog.load(hsa, arch, locks=locks).shipped()
         source = _source(locked.provider, amd)
         source = sources.setdefault(str(source.bom_ref), source)
         objects = [_code_object(arch, item, locked.provider, amd) for item in locked.objects if item.sha256 in shipped]

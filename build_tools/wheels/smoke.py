@@ -35,7 +35,7 @@ class Installation:
     def run(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run the installed command."""
         # Through the interpreter: the script's first line cannot name an interpreter whose path has a space.
-        command = [str(self.python), "-I", "-m", "aiter_mla_aot", *arguments]
+        command = [str(self.python), "-I", "-B", "-m", "aiter_mla_aot", *arguments]
         return subprocess.run(command, input=stdin, capture_output=True, text=True, env=self.environment(), cwd="/", check=False)
 
 

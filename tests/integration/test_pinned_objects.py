@@ -8,12 +8,12 @@ import pytest
 
 from build_tools.code_object import CodeObject, check_arch, check_hash, compare, find_kernel, read
 from build_tools.data import catalog
-from build_tools.data.catalog import LockedObject
+from build_tools.providers.lock import LockedObject
 
 ROOT = Path(__file__).resolve().parents[2]
 OBJECTS = ROOT / "build" / "objects"
 CATALOGS = {arch: catalog.load(ROOT / "hsa", arch) for arch in catalog.archs(ROOT / "hsa")}
-LOCKED = [pytest.param(arch, item, id=f"{arch}/{item.file}") for arch in CATALOGS for item in CATALOGS[arch].locked]
+LOCKED = [pytest.param(arch, item, id=f"{arch}/{item.file}") for arch in CATALOGS for item in CATALOGS[arch].lock.objects]
 
 
 def content(arch: str, item: LockedObject) -> bytes:
@@ -30,7 +30,7 @@ def pinned(arch: str, item: LockedObject) -> CodeObject:
 
 
 def test_the_pin_holds_sixteen_and_twenty_objects() -> None:
-    assert {arch: len(data.locked) for arch, data in CATALOGS.items()} == {"gfx942": 16, "gfx950": 20}
+    assert {arch: len(data.lock.objects) for arch, data in CATALOGS.items()} == {"gfx942": 16, "gfx950": 20}
 
 
 @pytest.mark.parametrize(("arch", "item"), LOCKED)

@@ -24,6 +24,7 @@ from aiter_mla_aot.problem import FIELDS, REQUIRED
 from build_tools import settings
 from build_tools.code_object import targets
 from build_tools.data import catalog
+from build_tools.providers import lock
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -124,7 +125,7 @@ def test_the_page_of_commands_lists_every_field_of_a_problem_with_its_default() 
 
 @pytest.mark.parametrize(
     "record",
-    [catalog.KernelRow, rules.Claim, rules.Fold, rules.Gate, catalog.Precondition, catalog.Report, catalog.LockedObject, targets.Device],
+    [catalog.KernelRow, rules.Claim, rules.Fold, rules.Gate, catalog.Precondition, catalog.Report, lock.LockedObject, targets.Device],
     ids=lambda record: record.__name__,
 )
 def test_the_page_of_data_lists_every_field_of_a_row(record: type[DataclassInstance]) -> None:

@@ -86,6 +86,8 @@ def test_a_command_starts_no_process_and_writes_no_file(installed: Installation,
         f"trace={calls}",
         str(installed.python),
         "-I",
+        # Root writes where write permission was taken away; the cache of byte code is Python's, not the package's.
+        "-B",
         "-m",
         "aiter_mla_aot",
     ]

@@ -63,7 +63,7 @@ def test_the_closing_table_names_every_tier_and_counts_them() -> None:
     text = command.table([Ended("one", Outcome.PASSED, 1.25), Ended("two", Outcome.NOT_RUN, why="no tool"), Ended("three", Outcome.FAILED)])
     assert [line.split()[0] for line in text.splitlines()] == ["one", "two", "three", "tiers:"]
     assert "no tool" in text
-    assert text.splitlines()[-1] == "tiers: 1 passed, 1 failed, 1 skipped"
+    assert text.splitlines()[-1] == "tiers: 1 passed, 1 failed, 1 not run"
 
 
 def test_the_tiers_have_names_of_their_own_and_the_tests_are_all_in_one() -> None:

@@ -94,7 +94,7 @@ def test_row_that_no_problem_reaches_is_shadowed(hsa: Path) -> None:
 def test_two_kernels_with_one_key_are_an_error(hsa: Path) -> None:
     def twin(text: str) -> str:
         block = next(block for block in blocks(text, "kernel") if QH64 in block)
-        return text + "\n" + block.replace(QH64, "mla_twin.co").replace(re.search('sha256 = "(.*)"', block)[1], "f" * 64)  # type: ignore[index]
+        return text + "\n" + re.sub('sha256 = ".*"', f'sha256 = "{"f" * 64}"', block.replace(QH64, "mla_twin.co"))
 
     edit(hsa, "kernels", twin)
     with pytest.raises(errors.ShadowedKey, match="equally well"):

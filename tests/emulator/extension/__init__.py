@@ -1,0 +1,1 @@
+"""The dispatch extension over the emulator."""

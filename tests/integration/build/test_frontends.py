@@ -50,6 +50,7 @@ def test_pip_and_build_and_the_source_distribution_give_the_same_wheel(
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"PKG-INFO", "release.toml", "setup.py", "hsa/gfx942/lock.toml", "csrc/dispatch/lookup.cpp", "requirements/build.txt"} <= names
+    assert {"csrc/emulator/isa/opcodes.def", "csrc/emulator/exec/mubuf.cpp", "csrc/emulator/machine/wave.hpp"} <= names
     assert {"build_tools/backend.py", "tests/unit/build/test_lock.py", "LICENSE", "NOTICE"} <= names
     assert not [name for name in names if name.endswith((".co", ".so", ".whl", ".pyc"))]
     status = subprocess.run(["git", "status", "--porcelain"], cwd=tree, capture_output=True, text=True, check=True)

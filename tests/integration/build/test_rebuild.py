@@ -49,6 +49,11 @@ def test_a_changed_source_file_recompiles_itself_and_links(tree: Path) -> None:
     assert build(tree)[:2] == ("compile-status", "link")
 
 
+def test_a_changed_source_file_of_the_emulator_recompiles_itself_and_links(tree: Path) -> None:
+    append(tree / "csrc/emulator/hip/errors.cpp", "namespace emulator_host { extern const int kAdded; const int kAdded = 1; }\n")
+    assert build(tree)[:2] == ("compile-emulator-hip-errors", "link-emulator")
+
+
 def test_a_comment_in_a_source_file_changes_no_byte_and_goes_no_further(tree: Path) -> None:
     append(tree / "csrc/dispatch/status.cpp", "// a remark\n")
     # The stage step runs because the tree is dirty now, which is in the version; the link step does not.

@@ -79,6 +79,24 @@ def test_a_step_that_is_never_current_always_runs(runs: Runs) -> None:
     assert [runs.run(always), runs.run(always)] == [True, True]
 
 
+def test_a_shared_step_is_current_in_the_graph_of_every_choice_of_archs(runs: Runs) -> None:
+    shared = replace(runs.step, shared=True)
+    ran = [steps.run(runs.root, shared, runs.root / folder, lambda _: None) for folder in ("build/stamps", "build/only-gfx942/stamps")]
+    assert ran == [True, False]
+    (runs.root / "out/copy").write_text("damaged", encoding="utf-8")
+    steps.drop_damaged(runs.root, [shared], runs.root / "build/only-gfx942/stamps")
+    assert not (runs.root / "out/copy").exists()
+
+
+def test_the_emulator_is_compiled_for_every_level_and_shared_by_all_graphs() -> None:
+    graphs = [plan.steps(ROOT, settings.read(ROOT / "hsa", {"AITER_MLA_AOT_ARCHS": archs})) for archs in ("gfx942", "gfx942,gfx950")]
+    one, both = ([step for step in found if step.shared] for found in graphs)
+    assert one == both
+    (executor,) = (step for step in both if step.name == "compile-emulator-exec-mubuf")
+    assert len(executor.outputs) == 3
+    assert both[-1].inputs[: len(both[-1].parameters["objects"])] == tuple(both[-1].parameters["objects"])
+
+
 def test_a_graph_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     found = plan.steps(ROOT, settings.read(ROOT / "hsa", {}))
     graph.save(found, tmp_path / "graph.json")
@@ -114,7 +132,12 @@ def test_ninja_gets_paths_with_spaces_and_dollars_right() -> None:
 
 def test_the_sources_of_a_module_are_what_it_imports_directly_or_not() -> None:
     found = imports.sources(ROOT, "build_tools.dispatch_table.table")
-    assert {"build_tools/dispatch_table/table.py", "build_tools/data/catalog.py", "build_tools/data/data_file.py", "aiter_mla_aot/problem.py"} <= set(found)
+    assert {
+        "build_tools/dispatch_table/table.py",
+        "build_tools/data/catalog.py",
+        "build_tools/data/data_file.py",
+        "aiter_mla_aot/problem.py",
+    } <= set(found)
     assert "build_tools/build_graph/pipeline.py" not in found
     assert imports.sources(ROOT, "json") == ()
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import tomllib
 
 from build_tools import tiers
-from build_tools.environment import system_tools
 from build_tools.commands import test as command
+from build_tools.environment import system_tools
 from build_tools.environment.system_tools import SystemTool
 from build_tools.tiers import Ended, Outcome, Tier
+
+ROOT = Path(__file__).resolve().parents[3]
 
 NOWHERE = SystemTool("no-such-command", "no-such-package")
 
@@ -70,4 +73,5 @@ def test_the_tiers_have_names_of_their_own_and_the_tests_are_all_in_one() -> Non
     names = [tier.name for tier in tiers.TIERS]
     assert len(set(names)) == len(names)
     folders = [part for tier in tiers.TIERS for part in tier.command if part.startswith("tests/")]
-    assert set(folders) == {"tests/unit", "tests/integration"}
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(folders) == set(settings["tool"]["pytest"]["ini_options"]["testpaths"])

@@ -10,9 +10,9 @@ import pytest
 
 from build_tools import settings
 from build_tools.build_graph import graph, imports, pipeline, plan, steps
+from build_tools.build_graph.graph import Step
 from build_tools.code_object.errors import WrongArch
 from build_tools.errors import ObjectChanged, StepFailed
-from build_tools.build_graph.graph import Step
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import tomllib
 
-from build_tools.providers import lock
-from build_tools.errors import DataError, DuplicateKey, ObjectRejected, SchemaDrift
-from build_tools.providers.lock import Lock, LockedObject, Provider
 from build_tools.environment.locking import lock_source
+from build_tools.errors import DataError, DuplicateKey, ObjectRejected, SchemaDrift
+from build_tools.providers import lock
 from build_tools.providers.aiter import open_source
+from build_tools.providers.lock import Lock, LockedObject, Provider
 from tests import aiter_source, synthetic_object
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from build_tools.providers import aiter as providers
 from build_tools.errors import ObjectChanged, ObjectMissing, ObjectUnknown, SchemaDrift, SourceMissing
+from build_tools.providers import aiter as providers
 from build_tools.providers.lock import Provider
 from tests import aiter_source
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from build_tools import settings
-from build_tools.providers import lock
-from build_tools.wheels import release
 from build_tools.errors import DataError, SettingInvalid
+from build_tools.providers import lock
 from build_tools.providers.lock import Provider
 from build_tools.settings import Settings
+from build_tools.wheels import release
 from tests import aiter_source
 
 PUBLIC = "ab" * 32

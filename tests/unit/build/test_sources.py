@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from build_tools.providers import archive as source_archive, view as source_view
 from build_tools.errors import LicenceMissing, ProviderError, SourceMissing, SourceUnreadable, SourceUnsafe
-from build_tools.providers.lock import Provider
+from build_tools.providers import archive as source_archive
+from build_tools.providers import view as source_view
 from build_tools.providers.aiter import open_source
+from build_tools.providers.lock import Provider
 from tests import aiter_source
 
 OBJECT = "aiter_meta/hsa/gfx942/mla/mla_alpha.co"

@@ -38,6 +38,9 @@ def test_every_persistent_kernel_gives_the_reference(
     on_device: Device, arch: str, q_dtype: str, kv_dtype: str, heads: int, q_len: int, length: int
 ) -> None:
     call = decode(arch, q_dtype, kv_dtype, heads, q_len, length)
+    if (q_dtype, q_len) == ("fp8", 2):
+        # The token fold: the kernel takes one token, so each token is an item that ends where the token's keys end.
+        call.plan([[0, -1, token, token + 1, 0, length - q_len + token + 1, 0, 0] for token in range(q_len)])
     call.launch(on_device(arch))
     assert call.error() < (1e-2 if (q_dtype, kv_dtype) == ("bf16", "bf16") else 4e-2)
 

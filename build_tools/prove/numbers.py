@@ -46,7 +46,8 @@ def _float8_ladder(dtype: str) -> tuple[Float64, npt.NDArray[np.uint8]]:
 def decode(bits: Bits, dtype: str) -> Float64:
     """Values of patterns."""
     if dtype == "bf16":
-        return np.asarray((bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64))
+        with np.errstate(invalid="ignore"):  # a signalling NaN
+            return np.asarray((bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64))
     return np.asarray(_float8_values(dtype)[bits])
 
 

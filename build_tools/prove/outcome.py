@@ -8,13 +8,16 @@ from typing import Any, Final
 
 from .bars import Errors
 
-STATUSES: Final = ("right", "wrong", "fault", "trespass", "impossible")
+STATUSES: Final = ("right", "wrong", "fault", "trespass", "unwritten", "impossible")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """``right``; ``wrong`` numbers; a ``fault`` that stopped the launch; ``trespass``: memory was written that the launch does not own;
-    ``impossible``: the case cannot be planned. detail: what, in words. digest: of the final bits. wave_instructions: work done.
+    """What a run gave.
+
+    status: ``right``; ``wrong`` numbers; a ``fault`` that stopped the launch; ``trespass``: memory was written that the launch does not
+    own; ``unwritten``: rows were not written that a work item owns; ``impossible``: the case cannot be planned. detail: what, in
+    words. digest: of the final bits. wave_instructions: work done.
     """
 
     status: str

@@ -23,7 +23,6 @@ TOKENS: Final = (8, 4, 2, 1)
 PAIRS: Final = (("bf16", "bf16"), ("bf16", "fp8"), ("fp8", "fp8"))
 SUB_Q: Final = (16, 32, 64, 128)
 MOST_ROWS: Final = 128
-_THREADS: Final = 8
 
 _SCALE_SLOT_END: Final = 0x120
 _OUT_SLOT_END: Final = 0x100
@@ -65,10 +64,10 @@ def probe(recipe: Recipe) -> Case:
     )
 
 
-def search(kernarg_size: int, run: RunRecipe) -> list[Recipe]:
-    """Recipes that are right, refined; of those that differ in tokens only, the one with the most."""
+def search(kernarg_size: int, run: RunRecipe, threads: int = 8) -> list[Recipe]:
+    """Recipes that are right, refined; of those that differ in tokens only, the one with the most. ``run`` is called from threads."""
     tried = hypotheses(kernarg_size)
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         outcomes = list(pool.map(lambda recipe: run(recipe, [probe(recipe)])[0], tried))
     found: dict[tuple[object, ...], Recipe] = {}
     for recipe, outcome in zip(tried, outcomes, strict=True):

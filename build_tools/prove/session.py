@@ -67,11 +67,12 @@ class Store:
         with self._lock:
             if path.name not in self._known:
                 found = {}
-                if path.exists():
-                    for line in path.read_text("utf-8").splitlines():
-                        if line.endswith("}") and line.startswith("{"):
-                            row = json.loads(line)
-                            found[row["key"]] = Outcome.from_json(row["outcome"])
+                for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+                    try:
+                        row = json.loads(line)
+                    except ValueError:
+                        continue
+                    found[row["key"]] = Outcome.from_json(row["outcome"])
                 self._known[path.name] = found
             return self._known[path.name]
 
@@ -82,6 +83,8 @@ class Store:
         with self._lock:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a", encoding="utf-8") as file:
+                # An interrupted run may have left a line without its end.
+                file.write("\n" if file.tell() > 0 else "")
                 for case, outcome in zip(cases, outcomes, strict=True):
                     name = key(case.to_json())
                     known[name] = outcome

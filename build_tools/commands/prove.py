@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from build_tools.data import catalog
-from build_tools.prove import evidence, subjects, table_text
+from build_tools.prove import evidence, plot, subjects, table_text
 from build_tools.prove.battery import LEVELS
 from build_tools.prove.kernels import ObjectProof, prove_objects
 from build_tools.prove.session import Libraries, Session, Store, cache_folder, make_executor, replace_text
@@ -23,7 +23,9 @@ An error of a kernel is a result, not a failure of the command; with --code-obje
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command's arguments."""
-    parser = subparsers.add_parser("prove", help="run kernels on the emulator and write what was right as evidence", description=DESCRIPTION)
+    parser = subparsers.add_parser(
+        "prove", help="run kernels on the emulator and write what was right as evidence", description=DESCRIPTION
+    )
     parser.add_argument("--arch", help="one arch only; of the object with --code-object")
     parser.add_argument("--kernel", default="*", metavar="GLOB", help="file names of catalogued kernels")
     parser.add_argument("--code-object", type=Path, metavar="PATH", help="prove this object, catalogued or not; nothing is written")
@@ -55,12 +57,12 @@ def run(args: argparse.Namespace) -> int:
     if args.code_object is None and not args.quick:
         written = [str(evidence.write(args.hsa, one.evidence(level))) for one in found]
     if args.svg is not None:
-        replace_text(args.svg, table_text.curve_svg(found))
+        replace_text(args.svg, plot.svg(found))
     if args.json:
         print(json.dumps(_payload(args, found, level, session.ran, written)))
     else:
         print(f"\r{' ' * 60}\r{table_text.table(found)}")
-        print("\n".join(table_text.curve_text(proof) for one in found for proof in one.proofs if args.code_object is not None))
+        print("\n".join(plot.text(proof) for one in found for proof in one.proofs if args.code_object is not None))
         print(f"{session.ran} cases run in {seconds:.0f} s; {len(written)} evidence files written")
     return 0 if args.code_object is None or any(proof.right for one in found for proof in one.proofs) else 1
 

@@ -119,7 +119,9 @@ def _is_representative(recipe: Recipe, member: ProblemClass) -> bool:
     if member.groups > 2 or member.span == "span_2g" or (member.lse and not recipe.lse):
         return False
     if member.page_size != 1:
-        return member.page_size == 16 and member.item == str(recipe.tokens) and member.causal and member.span == "small" and member.groups == 1
+        return (
+            member.page_size == 16 and member.item == str(recipe.tokens) and member.causal and member.span == "small" and member.groups == 1
+        )
     return member.item in ("1", str(recipe.tokens), "cut") or member.groups == 2
 
 
@@ -169,7 +171,9 @@ def diagnose(case: Case, outcome: Outcome, run: Run) -> str:
     if outcome.status == "wrong" and outcome.errors is not None:
         text = f"wrong numbers ({'NaN' if outcome.errors.nan else 'rows off'})"
     place = f"q lengths {_short(case.q_lens)}, key counts {_short(case.kv_lens)}"
-    return f"{text}, only with {' and '.join(f'{name} {getattr(case, name)}' for name in needed)}" if needed else f"{text} at {place}"
+    if not needed:
+        return f"{text} at {place}"
+    return f"{text}, only with {' and '.join(f'{name} {getattr(case, name)}' for name in needed)}"
 
 
 def _with(case: Case, changes: Sequence[tuple[str, Any]]) -> Case:

@@ -21,10 +21,11 @@ V_DIM: Final = 512
 class Recipe:
     """How a kernel is fed: what dispatch's claim and kernarg recipe state, as far as numbers depend on it.
 
-    heads x tokens: query rows of one work item; min_tokens: fewest tokens of an item. mask: ``causal`` per item, ``request`` by the token's place in its request, ``none``.
-    kv_in_tokens: work items count keys, not pages. lse: the kernel writes the final LSE itself. sub_q: query rows of a workgroup in
-    split mode. single: where one split's result goes: ``out``, the fp32 ``partial`` buffer, or ``bf16_partial``: there, but in bf16
-    and without an LSE. out_scale_missing: the kernel leaves out kv_scale of the values, and the host multiplies the result by it.
+    heads x tokens: query rows of one work item; min_tokens: fewest tokens of an item. mask: ``causal`` per item, ``request`` by the
+    token's place in its request, ``none``. kv_in_tokens: work items count keys, not pages. lse: the kernel writes the final LSE itself.
+    sub_q: query rows of a workgroup in split mode. single: where one split's result goes: ``out``, the fp32 ``partial`` buffer,
+    ``bf16_partial``: there, but in bf16 and without an LSE, or ``none``: nowhere that is right. out_scale_missing: the kernel leaves
+    out kv_scale of the values, and the host multiplies the result by it.
     """
 
     recipe: str

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from aiter_mla_aot.problem import MAX_HEADS
 from build_tools.data import data_file
+
 from .case import LAYOUTS, POISONS, TIMINGS, VALUES, Recipe
 from .errors import ClassesInvalid
 
@@ -68,7 +69,9 @@ def axes(path: Path = FILE) -> Mapping[str, Axis]:
             unknown = [value for value in axis.values if value not in _KNOWN.get(axis.name, axis.values)]
             if axis.name in found or not axis.values or not axis.reason or unknown:
                 raise ClassesInvalid(
-                    f"{path.name}: axis {axis.name!r}", cause="declared twice, empty, without a reason, or with unknown values", remedy="correct it"
+                    f"{path.name}: axis {axis.name!r}",
+                    cause="declared twice, empty, without a reason, or with unknown values",
+                    remedy="correct it",
                 )
             found[axis.name] = axis
     return found
@@ -90,7 +93,9 @@ def classes_of(recipe: Recipe) -> tuple[ProblemClass, ...]:
     if not recipe.persistent:
         items.remove("cut")
     native = str(recipe.tokens)
-    splits = ("",) if recipe.persistent else tuple(value for value in declared["split"].values if value == "many" or recipe.single != "none")
+    splits = (
+        ("",) if recipe.persistent else tuple(value for value in declared["split"].values if value == "many" or recipe.single != "none")
+    )
     plain = ProblemClass(1, native, True, 1, "small", recipe.lse, splits[0])
     found = []
     for page, causal, split in itertools.product(declared["page_size"].values, declared["causal"].values, splits):

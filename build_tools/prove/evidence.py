@@ -112,15 +112,21 @@ def read(path: Path) -> Evidence:
     except (OSError, ValueError) as error:
         raise EvidenceInvalid(f"{path}: {error}", cause="not readable as JSON", remedy="run build_tools prove again") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or data.get("semantics") != SEMANTICS_VERSION:
-        raise EvidenceInvalid(f"{path}: schema or semantics version differs", cause="made by another version", remedy="run build_tools prove again")
+        raise EvidenceInvalid(
+            f"{path}: schema or semantics version differs", cause="made by another version", remedy="run build_tools prove again"
+        )
     try:
         made = Evidence(data["arch"], data["sha256"], data["file"], data["level"], tuple(data["findings"]))
         for finding in made.findings:
             made.envelope(Recipe.from_json(finding["recipe"]))
     except (KeyError, TypeError, ValueError) as error:
-        raise EvidenceInvalid(f"{path}: {error!r}", cause="a field is missing or of another type", remedy="run build_tools prove again") from error
+        raise EvidenceInvalid(
+            f"{path}: {error!r}", cause="a field is missing or of another type", remedy="run build_tools prove again"
+        ) from error
     if path != path_of(path.parents[2], made.arch, made.file, made.sha256):
-        raise EvidenceInvalid(f"{path}: the name is not that of its object", cause="renamed or copied", remedy="run build_tools prove again")
+        raise EvidenceInvalid(
+            f"{path}: the name is not that of its object", cause="renamed or copied", remedy="run build_tools prove again"
+        )
     if not all(math.isfinite(finding["worst"]["output"]) for finding in made.findings):
         raise EvidenceInvalid(f"{path}: an error is not finite", cause="edited", remedy="run build_tools prove again")
     return made

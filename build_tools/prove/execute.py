@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import bars, inputs, numbers, reference
 from .case import QK_DIM, V_DIM, Case, Recipe
-from .device import Arena, Emulator, Launch
+from .device import Arena, Emulator, Kernel, Launch
 from .errors import PlanImpossible
 from .kernarg import pack
 from .outcome import Outcome
@@ -74,7 +74,7 @@ class Bench:
         except PlanImpossible as error:
             return Outcome("impossible", detail=f"{error.fact}: {error.cause}")
 
-    def kernel(self, subject: Subject) -> Any:
+    def kernel(self, subject: Subject) -> Kernel:
         """The loaded kernel."""
         return self._emulator.kernel(subject.arch, subject.sha256, subject.image, subject.symbol)
 

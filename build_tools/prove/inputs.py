@@ -130,7 +130,7 @@ def _poison_row(kind: str, dtype: str) -> Bits:
     """A row that nobody may count: like another request's key (``finite``), as large as the format has (``large``), or NaN."""
     if kind == "nan":
         return np.full(QK_DIM, numbers.NAN_BITS[dtype], numbers.storage(dtype))
-    signs = Stream("poison").places(1, (QK_DIM,)) * 2.0 - 1.0
+    signs = Stream("poison").places(1, (QK_DIM,)).astype(np.float64) * 2.0 - 1.0
     return numbers.encode(signs * (_LARGE[dtype] if kind == "large" else 1.5), dtype)
 
 

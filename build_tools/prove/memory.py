@@ -44,8 +44,9 @@ class Slot:
 
     def array(self, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """The memory as an array, to be used while the slot is open."""
-        raw = (ctypes.c_char * self.size).from_address(self.address)
-        return np.frombuffer(raw, dtype=dtype).reshape(shape)
+        raw = (ctypes.c_uint8 * self.size).from_address(self.address)
+        whole: npt.NDArray[np.uint8] = np.ctypeslib.as_array(raw)
+        return whole.view(dtype).reshape(shape)
 
     def close(self) -> None:
         """Gives the address space back."""

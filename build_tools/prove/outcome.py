@@ -42,7 +42,8 @@ class Outcome:
     def from_json(cls, data: dict[str, Any]) -> Outcome:
         """The outcome that ``to_json`` gave."""
         errors = data["errors"]
-        read = None if errors is None else Errors(**{name: math.inf if value == "inf" else value for name, value in errors.items()})
+        numbers: dict[str, Any] = {} if errors is None else {name: math.inf if value == "inf" else value for name, value in errors.items()}
+        read = Errors(**numbers) if numbers else None
         return cls(**(data | {"errors": read}))
 
 

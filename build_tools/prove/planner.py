@@ -94,7 +94,13 @@ class Planner:
         return Schedule(**made, items=counts.items, parts=counts.parts, partial_rows=sizes.partial_rows)
 
     def reduce(
-        self, schedule: Schedule, partial: tuple[Float32, Float32], out: npt.NDArray[np.uint16], lse: Float32 | None, groups: int, least_parts: int
+        self,
+        schedule: Schedule,
+        partial: tuple[Float32, Float32],
+        out: npt.NDArray[np.uint16],
+        lse: Float32 | None,
+        groups: int,
+        least_parts: int,
     ) -> None:
         """Merges the parts of a schedule into ``out`` [tokens, heads, dim]."""
         partial_out, partial_lse = partial

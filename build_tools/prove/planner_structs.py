@@ -60,7 +60,10 @@ class ScheduleTensors(ctypes.Structure):
             (name, _P)
             for name in ("work_metadata", "work_indptr", "work_info_set", "reduce_indptr", "reduce_final_map", "reduce_partial_map")
         ),
-        *((name, _I64) for name in ("work_indptr_size", "work_info_rows", "reduce_indptr_size", "reduce_final_rows", "reduce_partial_size")),
+        *(
+            (name, _I64)
+            for name in ("work_indptr_size", "work_info_rows", "reduce_indptr_size", "reduce_final_rows", "reduce_partial_size")
+        ),
     ]
 
 

@@ -12,7 +12,14 @@ V_DIM = 512
 
 
 def attention(
-    q: Float64, keys: Sequence[Float64], q_lens: Sequence[int], *, causal: bool, sm_scale: float, q_scale: float = 1.0, kv_scale: float = 1.0
+    q: Float64,
+    keys: Sequence[Float64],
+    q_lens: Sequence[int],
+    *,
+    causal: bool,
+    sm_scale: float,
+    q_scale: float = 1.0,
+    kv_scale: float = 1.0,
 ) -> tuple[Float64, Float64]:
     """Output [tokens, heads, 512] and natural-log LSE [tokens, heads].
 

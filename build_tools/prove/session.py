@@ -142,9 +142,13 @@ def make_executor(name: str | None, jobs: int) -> Executor:
     try:
         made: Any = getattr(importlib.import_module(module), factory)()
     except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise ExecutorUnusable(f"executor {name!r}: {error}", cause="no such factory", remedy="give module:factory, callable without arguments") from error
+        raise ExecutorUnusable(
+            f"executor {name!r}: {error}", cause="no such factory", remedy="give module:factory, callable without arguments"
+        ) from error
     if not hasattr(made, "submit"):
-        raise ExecutorUnusable(f"executor {name!r} has no submit", cause="not an executor", remedy="give a factory of a concurrent.futures executor")
+        raise ExecutorUnusable(
+            f"executor {name!r} has no submit", cause="not an executor", remedy="give a factory of a concurrent.futures executor"
+        )
     executor: Executor = made
     return executor
 

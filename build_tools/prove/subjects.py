@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from build_tools.data import catalog
 from build_tools.code_object import check_arch, read_file
+from build_tools.data import catalog
+
 from .case import Recipe
 from .execute import Subject
 

@@ -37,7 +37,9 @@ def test_one_number_that_is_none_is_wrong(value: float) -> None:
     assert not measure(out, EXPECTED, None, EXPECTED_LSE).right(1e3)
 
 
-@pytest.mark.parametrize(("value", "right"), [(LSE_BAR * 0.9, True), (LSE_BAR * 1.1, False), (-np.inf, False), (np.nan, False), (np.inf, False)])
+@pytest.mark.parametrize(
+    ("value", "right"), [(LSE_BAR * 0.9, True), (LSE_BAR * 1.1, False), (-np.inf, False), (np.nan, False), (np.inf, False)]
+)
 def test_the_lse_has_its_own_bar(value: float, right: bool) -> None:
     lse = EXPECTED_LSE.copy()
     lse[1, 7] = value

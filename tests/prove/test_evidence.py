@@ -73,7 +73,7 @@ def test_a_file_comes_back_and_its_bytes_do_not_change(proof: Proof, tmp_path: P
     first = path.read_bytes()
     again = evidence.read(path)
     assert again.envelope(RECIPE) == made(proof).envelope(RECIPE)
-    assert evidence.write(tmp_path, evidence.Evidence("gfx942", SHA, "k.co", "full", (evidence.finding_of(prove(RECIPE, kernel)),))).read_bytes() == first
+    assert evidence.write(tmp_path, made(prove(RECIPE, kernel))).read_bytes() == first
     assert evidence.text_of(again).encode() == first
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_every_edge_length_occurs_in_a_class_together_and_alone(recipe: Recipe) 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_free_values_occur_in_pairs(recipe: Recipe) -> None:
     cases = members.crossed(recipe, classes_of(recipe))
-    seen = {
+    seen: dict[str, Callable[[Case], object]] = {
         "values": lambda case: case.values,
         "layout": lambda case: case.layout,
         "index_slack": lambda case: case.index_slack,

@@ -13,8 +13,9 @@ from typing import Any
 from build_tools.data import catalog
 from build_tools.prove import evidence, plot, subjects, table_text
 from build_tools.prove.battery import LEVELS
+from build_tools.prove.files import replace_text
 from build_tools.prove.kernels import ObjectProof, prove_objects
-from build_tools.prove.session import Libraries, Session, Store, cache_folder, make_executor, replace_text
+from build_tools.prove.session import Libraries, Session, Store, cache_folder, make_executor
 
 BUILD = Path("build")
 DESCRIPTION = """Runs the exact bytes of kernels on the emulator, class of problems by class, against a float64 reference.

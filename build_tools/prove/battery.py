@@ -230,6 +230,6 @@ def _curve(recipe: Recipe, run: Run, alive: list[ProblemClass]) -> tuple[tuple[i
     return tuple((length, outcome.errors.output) for length, outcome in zip(lengths, outcomes, strict=True) if outcome.errors is not None)
 
 
-def digest(proof: Proof) -> str:
-    """A name for all bits of all right runs."""
-    return key([result.digests for result in proof.classes])[:16]
+def digest(result: ClassResult) -> str:
+    """A name for all bits of a class's runs."""
+    return key(result.digests)[:8]

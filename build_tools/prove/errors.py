@@ -40,3 +40,9 @@ class ExecutorUnusable(ProveError):
     """The executor named on the command line cannot be made."""
 
     code = "MLA575"
+
+
+class RuleOutsideEnvelope(ProveError):
+    """A claim relies on classes of problems that the evidence of its kernel does not show to be right."""
+
+    code = "MLA576"

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .battery import ClassResult, Proof, digest
 from .case import Recipe
 from .classes import CLASS_FIELDS, ProblemClass
 from .errors import EvidenceInvalid
+from .files import replace_text
 from .semantics import SEMANTICS_VERSION
-from .session import replace_text
 
 SCHEMA: Final = 1
 
@@ -33,51 +32,18 @@ class Evidence:
         """The classes that a recipe is right for; empty if the recipe was not proven."""
         for finding in self.findings:
             if finding["recipe"] == recipe.to_json():
-                rows = (dict(zip(CLASS_FIELDS, row, strict=True)) for row in finding["right"])
-                return frozenset(ProblemClass(**row) for row in rows)
+                return frozenset(class_of(row[:-1]) for row in finding["right"])
         return frozenset()
+
+
+def class_of(row: Sequence[Any]) -> ProblemClass:
+    """The class that a row of evidence names."""
+    return ProblemClass(**dict(zip(CLASS_FIELDS, row, strict=True)))
 
 
 def path_of(hsa: Path, arch: str, file: str, sha256: str) -> Path:
     """Where the evidence of an object lies."""
     return hsa / arch / "evidence" / f"{Path(file).stem}-{sha256[:12]}.json"
-
-
-def finding_of(proof: Proof) -> dict[str, Any]:
-    """A proof as evidence holds it."""
-    right = [result for result in proof.classes if result.status == "right"]
-    causes: dict[tuple[str, str], list[ClassResult]] = {}
-    for result in proof.classes:
-        if result.status != "right":
-            causes.setdefault((result.status, result.cause), []).append(result)
-    lse = [result.lse for result in right if result.lse is not None]
-    return {
-        "recipe": proof.recipe.to_json(),
-        "right": [list(result.member.to_json().values()) for result in right],
-        "wrong": [
-            {"status": status, "cause": cause, "classes": [list(result.member.to_json().values()) for result in group]}
-            for (status, cause), group in causes.items()
-        ],
-        "worst": {
-            "output": _rounded(max((result.output for result in right), default=0.0)),
-            "row": _rounded(max((result.row for result in right), default=0.0)),
-            "lse": _rounded(max(lse)) if lse else None,
-        },
-        "properties": {
-            "nan_safe": proof.poison["nan"],
-            "large_safe": proof.poison["large"],
-            "timing": asdict(proof.timing) | {"models": list(proof.timing.models)},
-        },
-        "members": proof.ran,
-        "crossed": proof.crossed,
-        "curve": [[length, _rounded(error)] for length, error in proof.curve],
-        "digest": digest(proof),
-    }
-
-
-def _rounded(value: float) -> float:
-    """Three digits: the reference's last bits may differ between machines."""
-    return float(f"{value:.3g}")
 
 
 def text_of(evidence: Evidence) -> str:

@@ -9,8 +9,9 @@ from typing import Final
 
 from .battery import Proof, Run, prove
 from .case import Case, Recipe
-from .evidence import Evidence, finding_of
+from .evidence import Evidence
 from .execute import Subject
+from .findings import finding_of
 from .outcome import Outcome
 from .search import refine, search
 from .session import Session

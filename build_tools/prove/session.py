@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -151,12 +150,3 @@ def make_executor(name: str | None, jobs: int) -> Executor:
         )
     executor: Executor = made
     return executor
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Writes a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)

@@ -14,6 +14,7 @@ from build_tools.prove.battery import Proof, prove
 from build_tools.prove.case import Case, Recipe
 from build_tools.prove.classes import ProblemClass
 from build_tools.prove.errors import EvidenceInvalid
+from build_tools.prove.findings import finding_of
 from build_tools.prove.outcome import Outcome
 
 RECIPE = Recipe("persistent", "fp8", "fp8", 16, 2)
@@ -40,7 +41,7 @@ def proof() -> Proof:
 
 
 def made(proof: Proof) -> evidence.Evidence:
-    return evidence.Evidence("gfx942", SHA, "k.co", "full", (evidence.finding_of(proof),))
+    return evidence.Evidence("gfx942", SHA, "k.co", "full", (finding_of(proof),))
 
 
 def test_the_envelope_is_what_was_right(proof: Proof) -> None:
@@ -51,13 +52,13 @@ def test_the_envelope_is_what_was_right(proof: Proof) -> None:
 
 
 def test_causes_name_the_values_that_it_takes(proof: Proof) -> None:
-    causes = {row["cause"] for row in evidence.finding_of(proof)["wrong"]}
+    causes = {row["cause"] for row in finding_of(proof)["wrong"]}
     assert "wrong numbers (rows off), only with page_size 2" in causes
     assert any(cause.startswith("fault: unknown_opcode at 0x40") and "values huge" in cause and "causal False" in cause for cause in causes)
 
 
 def test_properties_are_recorded_and_make_no_class_wrong(proof: Proof) -> None:
-    properties = evidence.finding_of(proof)["properties"]
+    properties = finding_of(proof)["properties"]
     assert properties["nan_safe"] is False
     assert properties["large_safe"] is True
     assert properties["timing"] == {"kind": "dependent", "models": ["at_wait"], "memory": 1200, "lds": None}

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from . import members
 from .case import POISONS, TIMINGS, Case, Recipe, key
 from .classes import ProblemClass, classes_of
+from .diagnosis import Run, diagnose
 from .outcome import Outcome
 
-Run = Callable[[Sequence[Case]], list[Outcome]]
 LEVELS: Final = ("quick", "full")
-_DRAWN: Final = {"quick": 2, "full": 5}
-_PLAIN: Final[dict[str, Any]] = {
-    "page_size": 1,
-    "causal": True,
-    "workgroups": 8,
-    "partial_always": False,
-    "splits": 1,
-    "values": "normal",
-    "q_scale": 1.0,
-    "kv_scale": 1.0,
-    "layout": "shuffled",
-    "index_slack": 0,
-    "row_slack": 0,
-    "nulls": False,
-    "timing": "latency",
-    "poison": "finite",
-}
-"""Plain values of the fields that a diagnosis tries."""
 _LATENCIES: Final = (700, 900, 1200, 1800, 2700, 4000, 6000, 9000)
 """Memory latencies tried for a kernel whose result depends on timing; 600 is the model's own."""
 _LDS_LATENCIES: Final = (160, 220, 300, 450, 700, 1000)
@@ -122,14 +104,14 @@ def _is_representative(recipe: Recipe, member: ProblemClass) -> bool:
         return (
             member.page_size == 16 and member.item == str(recipe.tokens) and member.causal and member.span == "small" and member.groups == 1
         )
-    return member.item in ("1", str(recipe.tokens), "cut") or member.groups == 2
+    return member.item in ("1", str(recipe.tokens), "cut") or member.groups == 2 or member.sparse
 
 
 def _classes(recipe: Recipe, run: Run, level: str, alive: list[ProblemClass], results: dict[ProblemClass, ClassResult]) -> None:
     cases = [
         (member, case)
         for member in alive
-        for case in [*members.boundaries(recipe, member, quick=level == "quick"), *members.drawn(recipe, member, _DRAWN[level])]
+        for case in [*members.boundaries(recipe, member, quick=level == "quick"), *members.drawn(recipe, member, quick=level == "quick")]
     ]
     outcomes = run([case for _, case in cases])
     for (member, case), outcome in zip(cases, outcomes, strict=True):
@@ -141,49 +123,21 @@ def _classes(recipe: Recipe, run: Run, level: str, alive: list[ProblemClass], re
 
 
 def _crossed(recipe: Recipe, run: Run, alive: list[ProblemClass], results: dict[ProblemClass, ClassResult]) -> int:
+    """Runs the cases that cross all axes. What is wrong in one class is tried in all others too, once for each cause."""
     cases = members.crossed(recipe, alive)
+    causes: dict[str, Case] = {}
     for case, outcome in zip(cases, run(cases), strict=True):
         if not outcome.right:
-            for member in alive:
-                if member.groups == 1 and members.member_key(member) == _key(recipe, case):
-                    results[member].add(outcome)
-                    results[member].cause = diagnose(case, outcome, run)
-    return len(cases)
-
-
-def _key(recipe: Recipe, case: Case) -> tuple[int, str, bool, str]:
-    item = "cut" if case.q_len > recipe.tokens else str(case.q_len)
-    return (case.page_size, item, case.causal, "" if recipe.persistent else "many" if case.splits > 1 else "one")
-
-
-def diagnose(case: Case, outcome: Outcome, run: Run) -> str:
-    """What is wrong, and which of the case's values it takes: those without which the result is right."""
-    changes = [(name, value) for name, value in _PLAIN.items() if getattr(case, name) != value]
-    needed = [name for (name, _), found in zip(changes, run([_with(case, [change]) for change in changes]), strict=True) if found.right]
-    if not needed and run([_with(case, changes)])[0].right:
-        # No single value is at fault: those that cannot come back to the plain case without spoiling it.
-        left = list(changes)
-        for change in changes:
-            fewer = [other for other in left if other != change]
-            left = fewer if run([_with(case, fewer)])[0].right else left
-        needed = [name for name, _ in left]
-    text = outcome.status if outcome.status == "wrong" or not outcome.detail else f"{outcome.status}: {outcome.detail}"
-    if outcome.status == "wrong" and outcome.errors is not None:
-        text = f"wrong numbers ({'NaN' if outcome.errors.nan else 'rows off'})"
-    place = f"q lengths {_short(case.q_lens)}, key counts {_short(case.kv_lens)}"
-    if not needed:
-        return f"{text} at {place}"
-    return f"{text}, only with {' and '.join(f'{name} {getattr(case, name)}' for name in needed)}"
-
-
-def _with(case: Case, changes: Sequence[tuple[str, Any]]) -> Case:
-    """The case with some plain values. Granularity is in pages."""
-    values = dict(changes)
-    return case.but(**(values | ({"granularity": 16} if "page_size" in values else {})))
-
-
-def _short(values: tuple[int, ...]) -> str:
-    return ", ".join(map(str, values[:6])) + (" ..." if len(values) > 6 else "")
+            causes.setdefault(diagnose(case, outcome, run), case)
+    ran = len(cases)
+    for cause, case in causes.items():
+        tried = [members.transplanted(recipe, member, case) for member in alive]
+        ran += len(tried)
+        for member, outcome in zip(alive, run(tried), strict=True):
+            if not outcome.right:
+                results[member].add(outcome)
+                results[member].cause = cause
+    return ran
 
 
 def _properties(recipe: Recipe, run: Run, alive: list[ProblemClass]) -> tuple[Timing, dict[str, bool]]:

@@ -39,6 +39,8 @@ def _of(claim: Claim, plain: ProblemClass) -> list[ProblemClass]:
     found += [replace(plain, span=span) for span in axes()["span"].values]
     if "token_fold" in claim.folds:
         found.append(replace(plain, item="cut"))
+    if claim.sparse:
+        found.append(replace(plain, item="1", sparse=True))
     if "head_fold" in claim.folds:
         found += [replace(plain, item="1", groups=count) for count in axes()["groups"].values if count * claim.heads <= MAX_HEADS]
     return found

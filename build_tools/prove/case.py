@@ -65,7 +65,7 @@ class Case:
     layout: which page ids the requests have. index_slack: entries behind the last one used of ``kv_indices``; they name no page.
     row_slack: rows behind the last of q and of the output. poison: what KV rows hold that no request uses: ``finite``
     ordinary numbers, ``large`` ones or ``nan``.
-    nulls: optional pointers that the recipe does not need are null.
+    top_k: sparse work, keys of each query token's own list, or -1. nulls: optional pointers that the recipe does not need are null.
     """
 
     heads: int
@@ -77,6 +77,7 @@ class Case:
     granularity: int = 16
     max_split: int = -1
     partial_always: bool = False
+    top_k: int = -1
     splits: int = 1
     values: str = "normal"
     q_scale: float = 1.0

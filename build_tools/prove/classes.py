@@ -26,7 +26,7 @@ _KNOWN: Final[dict[str, tuple[Any, ...]]] = {
 }
 
 
-CLASS_FIELDS: Final = ("page_size", "item", "causal", "groups", "span", "lse", "split")
+CLASS_FIELDS: Final = ("page_size", "item", "causal", "groups", "span", "lse", "split", "sparse")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class ProblemClass:
     lse: bool
     split: str = ""
     """``one`` or ``many`` splits; empty for work items of a planner."""
+    sparse: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """All fields."""
@@ -106,4 +107,6 @@ def classes_of(recipe: Recipe) -> tuple[ProblemClass, ...]:
             groups = declared["groups"].values[1:] if recipe.min_tokens == 1 else ()
             found += [replace(own, item="1", groups=count) for count in groups if count * recipe.heads <= MAX_HEADS]
             found.append(replace(own, lse=True))
+            if recipe.min_tokens == 1:
+                found.append(replace(own, item="1", sparse=True))
     return tuple(sorted(dict.fromkeys(found), key=lambda member: (member != plain, member.page_size)))

@@ -88,7 +88,7 @@ class _Run:
     def __init__(self, bench: Bench, arena: Arena, subject: Subject, recipe: Recipe, case: Case) -> None:
         self.bench, self.arena, self.subject, self.recipe, self.case = bench, arena, subject, recipe, case
         self.groups = -(-case.heads // recipe.heads)
-        single = self.groups > 1 or (recipe.mask == "none" and case.causal and case.q_len > 1)
+        single = self.groups > 1 or case.top_k >= 0 or (recipe.mask == "none" and case.causal and case.q_len > 1)
         self.tokens = 1 if single else min(case.q_len, recipe.tokens)
         self.single = single
 
@@ -109,11 +109,12 @@ class _Run:
         has_lse = self._merge(given.index, schedule, buffers, out, lse)
         if recipe.out_scale_missing:
             out[...] = numbers.encode(numbers.decode(out, "bf16") * case.kv_scale, "bf16")
+        sparse = case.top_k >= 0
         expected, expected_lse = reference.attention(
             given.q_values[:, : case.heads],
             given.keys,
-            case.q_lens,
-            causal=case.causal,
+            (1,) * total if sparse else case.q_lens,
+            causal=case.causal and not sparse,
             sm_scale=given.sm_scale,
             q_scale=case.q_scale if recipe.q_dtype == "fp8" else 1.0,
             kv_scale=case.kv_scale if recipe.kv_dtype == "fp8" else 1.0,
@@ -137,7 +138,7 @@ class _Run:
             "kv_granularity": case.granularity,
             "workgroups": case.workgroups,
             "max_split_per_batch": case.max_split,
-            "top_k": -1,
+            "top_k": case.top_k,
             "item_cost": 0,
             "causal": int(case.causal),
             "mask": _PLANNER_MASKS[recipe.mask],

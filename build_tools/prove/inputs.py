@@ -33,7 +33,7 @@ class Inputs:
     kv: Bits
     q_values: Float64
     keys: tuple[Float64, ...]
-    """Rows of each request's keys in order."""
+    """Rows of each request's keys in order; of each query token's in sparse work."""
     sm_scale: float
 
 
@@ -102,27 +102,45 @@ def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
     q_format, kv_format = format_of(recipe.q_dtype, fp8), format_of(recipe.kv_dtype, fp8)
     tokens = int(index.qo_indptr[-1])
     q = _draw(stream, case.values, "q", q_format, (tokens, groups * recipe.heads, QK_DIM))
-    pages = int(index.kv_indptr[-1])
-    ids, pool = page_ids(case, pages, case.page_size * QK_DIM * numbers.ITEM_BYTES[kv_format])
+    lists, entries = _lists(case, index)
+    ids, pool = page_ids(case, sum(pages for _, pages, _ in lists), case.page_size * QK_DIM * numbers.ITEM_BYTES[kv_format])
     kv = make_kv((pool, case.page_size, QK_DIM), numbers.storage(kv_format))
     _poison(case, kv, kv_format, ids)
     used = np.unique(ids)
     kv[used] = _draw(stream, case.values, "kv", kv_format, (len(used), case.page_size, QK_DIM))
-    keys = []
-    for request, count in enumerate(case.kv_lens):
-        begin, end = index.kv_indptr[request : request + 2]
-        rows = kv[ids[begin:end]].reshape(-1, QK_DIM)
-        keys.append(numbers.decode(rows[:count], kv_format))
-    _poison_tails(case, kv, kv_format, index, ids)
-    return Inputs(
-        index,
-        np.concatenate([ids, np.full(case.index_slack, STALE_INDEX)]).astype(np.int32),
-        q,
-        kv,
-        numbers.decode(q, q_format),
-        tuple(keys),
-        case.sm_scale or float(np.float32(QK_DIM**-0.5)),
-    )
+    kv_indices = np.full(entries + case.index_slack, STALE_INDEX, np.int32)
+    keys, tails = [], []
+    place = 0
+    for begin, pages, count in lists:
+        own = ids[place : place + pages]
+        place += pages
+        kv_indices[begin : begin + pages] = own
+        keys.append(numbers.decode(kv[own].reshape(-1, QK_DIM)[:count], kv_format))
+        if count % case.page_size and case.layout != "repeated":
+            tails.append((int(own[-1]), count % case.page_size))
+    for page, filled in tails:
+        kv[page, filled:] = _poison_row(case.poison, kv_format)
+    sm_scale = case.sm_scale or float(np.float32(QK_DIM**-0.5))
+    return Inputs(index, kv_indices, q, kv, numbers.decode(q, q_format), tuple(keys), sm_scale)
+
+
+def _lists(case: Case, index: Index) -> tuple[list[tuple[int, int, int]], int]:
+    """Where in ``kv_indices`` each list of pages begins, its pages and its keys; and the entries of ``kv_indices``.
+
+    A request has a list, or in sparse work each query token: of as many of the keys it sees as the list has room for.
+    """
+    if case.top_k < 0:
+        begins = index.kv_indptr.tolist()
+        spans = zip(begins[:-1], begins[1:], case.kv_lens, strict=True)
+        return [(begin, end - begin, keys) for begin, end, keys in spans], begins[-1]
+    room = -(-case.top_k // case.page_size)
+    lists: list[tuple[int, int, int]] = []
+    for q_len, keys in zip(case.q_lens, case.kv_lens, strict=True):
+        for token in range(q_len):
+            seen = keys - (q_len - 1 - token) if case.causal else keys
+            count = max(0, min(seen, room * case.page_size))
+            lists.append((len(lists) * room, -(-count // case.page_size), count))
+    return lists, len(lists) * room
 
 
 @cache
@@ -142,13 +160,3 @@ def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> Non
     else:
         wanted = np.setdiff1d(np.arange(len(kv)), ids)
     kv[wanted] = _poison_row(case.poison, dtype)
-
-
-def _poison_tails(case: Case, kv: Bits, dtype: str, index: Index, ids: npt.NDArray[np.int64]) -> None:
-    """Fills the places of last pages behind a request's last key, where no other request's keys are."""
-    if case.page_size == 1 or case.layout == "repeated":
-        return
-    for request in range(index.batch):
-        end, last = int(index.kv_indptr[request + 1]), int(index.last_page_lens[request])
-        if end > int(index.kv_indptr[request]):
-            kv[ids[end - 1], last:] = _poison_row(case.poison, dtype)

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from .battery import Proof, Run, prove
+from .battery import Proof, prove
 from .case import Case, Recipe
+from .diagnosis import Run
 from .evidence import Evidence
 from .execute import Subject
 from .findings import finding_of

@@ -11,6 +11,21 @@ from .pairs import covering
 from .random_bits import Stream
 
 _PERSISTENT_ONLY: Final = ("workgroups", "granularity", "ragged")
+_FREE_FIELDS: Final = (
+    "kv_lens",
+    "workgroups",
+    "values",
+    "q_scale",
+    "kv_scale",
+    "layout",
+    "index_slack",
+    "row_slack",
+    "nulls",
+    "splits",
+    "seed",
+)
+SPARSE_KEYS: Final = 100
+"""Keys of a query token's list in sparse work."""
 _SOLO: Final = (1, 16, 17, 64, 65, 200)
 _QUICK_EDGES: Final = (1, 2, 16, 17, 33, 65, 129)
 
@@ -22,7 +37,8 @@ def q_len_of(recipe: Recipe, item: str) -> int:
 
 def base(recipe: Recipe, member: ProblemClass) -> Case:
     """The plainest case of a class."""
-    q_len = q_len_of(recipe, member.item)
+    # Several tokens, so that their lists differ.
+    q_len = 3 if member.sparse else q_len_of(recipe, member.item)
     small = member.span == "small"
     return Case(
         heads=recipe.heads * member.groups,
@@ -33,6 +49,7 @@ def base(recipe: Recipe, member: ProblemClass) -> Case:
         granularity=max(1, 16 // member.page_size),
         partial_always=member.lse and not recipe.lse and recipe.persistent,
         splits=2 if member.split == "many" else 1,
+        top_k=SPARSE_KEYS if member.sparse else -1,
         layout="shuffled" if small else member.span,
     )
 
@@ -46,11 +63,30 @@ def boundaries(recipe: Recipe, member: ProblemClass, *, quick: bool = False) -> 
     return [plain, together, *(plain.but(kv_lens=(length,), seed=2) for length in alone)]
 
 
-def drawn(recipe: Recipe, member: ProblemClass, count: int) -> list[Case]:
-    """Random members of a class, the same every time."""
+def drawn(recipe: Recipe, member: ProblemClass, *, quick: bool = False) -> list[Case]:
+    """Random members of a class in which every value of every free axis occurs; the same every time. Two of them if ``quick``."""
     stream = Stream("members", *member.to_json().values(), *recipe.to_json().values())
-    rows = [{name: values[stream.integer(0, len(values) - 1)] for name, values in free_axes(recipe).items()} for _ in range(count)]
+    free = free_axes(recipe)
+    count = max(map(len, free.values()))
+    columns = {}
+    for name, values in free.items():
+        # Whole rounds of the values, each shuffled.
+        rounds = -(-count // len(values))
+        columns[name] = [values[place] for _ in range(rounds) for place in stream.permutation(len(values))][:count]
+    rows = [{name: column[place] for name, column in columns.items()} for place in range(2 if quick else count)]
     return [_case(recipe, member, row, seed) for seed, row in enumerate(rows, 3)]
+
+
+def transplanted(recipe: Recipe, member: ProblemClass, case: Case) -> Case:
+    """A case of another class with the lengths and the values of the free axes of a given one."""
+    plain = base(recipe, member)
+    kept = {name: getattr(case, name) for name in _FREE_FIELDS}
+    if member.span != "small":
+        kept["layout"] = plain.layout
+    if not recipe.persistent and member.split == "one":
+        kept["splits"] = 1
+    pages = case.granularity * case.page_size
+    return plain.but(**kept, q_lens=(plain.q_len,) * len(case.kv_lens), granularity=max(1, pages // member.page_size))
 
 
 def free_axes(recipe: Recipe) -> dict[str, Sequence[Any]]:
@@ -70,11 +106,11 @@ def free_axes(recipe: Recipe) -> dict[str, Sequence[Any]]:
 
 def crossed(recipe: Recipe, right: Iterable[ProblemClass]) -> list[Case]:
     """Cases in which every pair of values of two axes occurs: all free axes, and the claim axes' values that are right."""
-    members = list(right)
+    members = [member for member in right if member.groups == 1 and member.span == "small" and not member.sparse]
     claims: dict[str, list[Any]] = {}
     for name in ("page_size", "item", "causal", "split"):
-        claims[name] = sorted({getattr(member, name) for member in members if member.groups == 1 and member.span == "small"}, key=str)
-    plain = {member_key(member): member for member in reversed(members) if member.span == "small" and member.groups == 1}
+        claims[name] = sorted({getattr(member, name) for member in members}, key=str)
+    plain = {_key(member): member for member in reversed(members)}
     rows = covering({**claims, **free_axes(recipe)}, *recipe.to_json().values())
     cases = []
     for seed, row in enumerate(rows, 100):
@@ -84,7 +120,7 @@ def crossed(recipe: Recipe, right: Iterable[ProblemClass]) -> list[Case]:
     return cases
 
 
-def member_key(member: ProblemClass) -> tuple[int, str, bool, str]:
+def _key(member: ProblemClass) -> tuple[int, str, bool, str]:
     """The claim axes that are crossed with the free ones."""
     return (member.page_size, member.item, member.causal, member.split)
 

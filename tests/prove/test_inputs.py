@@ -56,6 +56,16 @@ def test_shuffled_pages_are_distinct_and_leave_out_page_0() -> None:
     assert made.kv_indices.min() > 0
 
 
+def test_in_sparse_work_each_token_has_a_list_of_its_own() -> None:
+    made = make(CASE.but(page_size=1, top_k=10))
+    assert [len(rows) for rows in made.keys] == [10, 10, 10, 10, 0, 4, 5]
+    assert len(made.kv_indices) == 70
+    lists = made.kv_indices.reshape(7, 10)
+    for entries, rows in zip(lists, made.keys, strict=True):
+        np.testing.assert_array_equal(numbers.decode(made.kv[entries[: len(rows)], 0], "e4m3fn"), rows)
+        assert (entries[len(rows) :] == inputs.STALE_INDEX).all()
+
+
 def test_stale_entries_name_no_page() -> None:
     made = make(CASE.but(index_slack=7))
     assert len(made.kv_indices) == made.index.kv_indptr[-1] + 7

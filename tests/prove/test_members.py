@@ -68,6 +68,28 @@ def test_free_values_occur_in_pairs(recipe: Recipe) -> None:
         assert pairs == set(itertools.product(axes()[first].values, axes()[second].values)), (first, second)
 
 
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_every_free_value_occurs_in_every_class(recipe: Recipe) -> None:
+    for member in classes_of(recipe)[:20]:
+        cases = members.drawn(recipe, member)
+        assert {case.values for case in cases} == set(axes()["values"].values)
+        assert {case.kv_lens[0] for case in cases} == set(axes()["kv_lens"].values)
+        assert {len(case.kv_lens) for case in cases} == set(axes()["requests"].values)
+        if recipe.persistent:
+            assert {case.workgroups for case in cases} == set(axes()["workgroups"].values)
+        elif member.split == "many":
+            assert {case.splits for case in cases} == set(axes()["splits"].values)
+
+
+def test_a_transplanted_case_is_of_its_class() -> None:
+    recipe = RECIPES[0]
+    case = members.crossed(recipe, classes_of(recipe))[7]
+    for member in classes_of(recipe):
+        moved = members.transplanted(recipe, member, case)
+        assert (moved.page_size, moved.causal, moved.kv_lens, moved.values) == (member.page_size, member.causal, case.kv_lens, case.values)
+        assert (moved.layout in ("span_2g", "span_4g")) == (member.span != "small")
+
+
 def test_ragged_batches_occur_and_stay_within_the_class() -> None:
     recipe = RECIPES[0]
     cases = members.crossed(recipe, classes_of(recipe))

@@ -34,6 +34,12 @@ def test_float8_with_scales_head_groups_and_splits(bench: Bench, arch: str) -> N
     assert bench.run(subject(arch, QH16), ONE, case).right
 
 
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_list_of_keys_for_each_query_token(bench: Bench, causal: bool) -> None:
+    case = Case(32, (3, 1, 2), (200, 5, 60), top_k=64, causal=causal, index_slack=9, partial_always=True)
+    assert bench.run(subject("gfx942", QH16), ONE, case).right
+
+
 def test_the_same_run_has_the_same_bits(bench: Bench) -> None:
     case = Case(16, (1,), (130,))
     first = bench.run(subject("gfx942", QH16), ONE, case)

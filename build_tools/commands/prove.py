@@ -49,18 +49,21 @@ def run(args: argparse.Namespace) -> int:
     libraries = Libraries(args.emulator.resolve(), args.planner.resolve())
     wanted = _wanted(args)
     store = Store(cache_folder(args.cache, libraries))
+    written: list[str] = []
+
+    def keep(proof: ObjectProof) -> None:
+        if args.code_object is None and not args.quick:
+            written.append(str(evidence.write(args.hsa, proof.evidence(level))))
+
     start = time.monotonic()
     with make_executor(args.executor, args.jobs) as executor:
         session = Session(executor, libraries, store, None if args.json else _progress)
-        found = prove_objects(session, wanted, level)
+        found = prove_objects(session, wanted, level, keep)
     seconds = time.monotonic() - start
-    written = []
-    if args.code_object is None and not args.quick:
-        written = [str(evidence.write(args.hsa, one.evidence(level))) for one in found]
     if args.svg is not None:
         replace_text(args.svg, plot.svg(found))
     if args.json:
-        print(json.dumps(_payload(args, found, level, session.ran, written)))
+        print(json.dumps(_payload(args, found, level, session.ran, sorted(written))))
     else:
         print(f"\r{' ' * 60}\r{table_text.table(found)}")
         print("\n".join(plot.text(proof) for one in found for proof in one.proofs if args.code_object is not None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -68,10 +68,16 @@ def recipes_of(session: Session, subject: Subject, claimed: Recipe | None) -> li
     return search(subject.kernarg_size, run)
 
 
-def prove_objects(session: Session, wanted: Sequence[Wanted], level: str) -> list[ObjectProof]:
-    """Proves several objects side by side, in their order."""
+def prove_objects(session: Session, wanted: Sequence[Wanted], level: str, done: Callable[[ObjectProof], None]) -> list[ObjectProof]:
+    """Proves several objects side by side, in their order. ``done`` hears of each as it is proven, so that an interrupted run keeps it."""
+
+    def one(subject: Wanted) -> ObjectProof:
+        proof = prove_object(session, subject, level)
+        done(proof)
+        return proof
+
     with ThreadPoolExecutor(OBJECTS_AT_A_TIME) as pool:
-        return list(pool.map(lambda one: prove_object(session, one, level), wanted))
+        return list(pool.map(one, wanted))
 
 
 def _runner(session: Session, subject: Subject, recipe: Recipe) -> Run:

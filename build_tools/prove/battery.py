@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from . import members
@@ -78,11 +78,15 @@ def prove(recipe: Recipe, run: Run, level: str = "full") -> Proof:
     results = {member: ClassResult(member) for member in classes_of(recipe)}
     if level == "quick":
         results = {member: result for member, result in results.items() if _is_representative(recipe, member)}
-    firsts = [members.base(recipe, member) for member in results]
-    for result, case, outcome in zip(results.values(), firsts, run(firsts), strict=True):
-        if not outcome.right:
-            result.add(outcome)
-            result.cause = diagnose(case, outcome, run)
+    plain = [member for member in results if parent(recipe, member) is None]
+    _firsts(recipe, run, plain, results)
+    others = [member for member in results if member not in set(plain)]
+    # What is wrong already without head groups, spans, LSE or lists of a token's own is not run with them.
+    for member in others:
+        known = results.get(parent(recipe, member) or member)
+        if known is not None and known.status != "right":
+            results[member].status, results[member].cause = known.status, known.cause
+    _firsts(recipe, run, [member for member in others if results[member].status == "right"], results)
     alive = [member for member, result in results.items() if result.status == "right"]
     _classes(recipe, run, level, alive, results)
     alive = [member for member in alive if results[member].status == "right"]
@@ -94,6 +98,21 @@ def prove(recipe: Recipe, run: Run, level: str = "full") -> Proof:
     curve = _curve(recipe, run, alive)
     total = sum(result.ran for result in results.values()) + crossed
     return Proof(recipe, tuple(results.values()), timing, poison, crossed, total, curve)
+
+
+def parent(recipe: Recipe, member: ProblemClass) -> ProblemClass | None:
+    """The class with the same page, item, mask and splits and nothing else; None if it is that."""
+    plain = replace(member, groups=1, span="small", lse=recipe.lse, sparse=False)
+    return None if plain == member else plain
+
+
+def _firsts(recipe: Recipe, run: Run, wanted: Sequence[ProblemClass], results: dict[ProblemClass, ClassResult]) -> None:
+    """Runs the plainest case of each class; one that is not right decides its class."""
+    cases = [members.base(recipe, member) for member in wanted]
+    for member, case, outcome in zip(wanted, cases, run(cases), strict=True):
+        if not outcome.right:
+            results[member].add(outcome)
+            results[member].cause = diagnose(case, outcome, run)
 
 
 def _is_representative(recipe: Recipe, member: ProblemClass) -> bool:

@@ -20,6 +20,10 @@ MakeKv = Callable[[tuple[int, ...], npt.DTypeLike], Bits]
 STALE_INDEX: Final = 0x7FFFFFF0
 """A page id that no pool has: following it is a fault."""
 
+_QUERY_SIZE: Final = {"tiny": 2.0**-6, "huge": 24.0, "flat": 0.0}
+_KEY_SIZE: Final = {"tiny": 2.0**-6, "huge": 16.0}
+"""Size of numbers of a kind where it is not 1. ``huge``: scores far beyond what exp takes, so that one key has all the weight.
+``flat``: all keys of a request alike in score, so that the softmax is an average."""
 _LARGE: Final = {"bf16": 3.0e4, "e4m3fnuz": 240.0, "e4m3fn": 448.0}
 
 
@@ -48,14 +52,7 @@ def _table(kind: str, role: str, dtype: str) -> Bits:
     values = normal_table()
     if kind == "outlier":
         values = np.where(np.arange(len(values)) % 256 == 0, values * 16.0, values)
-    elif kind == "tiny":
-        values = values * 2.0**-6
-    elif kind == "huge":
-        # Scores far beyond what exp takes, so that one key has all the weight.
-        values = values * (24.0 if role == "q" else 16.0)
-    elif kind == "flat":
-        # All keys of a request alike in score: the softmax is an average.
-        values = values * (0.0 if role == "q" else 1.0)
+    values = values * (_QUERY_SIZE if role == "q" else _KEY_SIZE).get(kind, 1.0)
     return numbers.encode(values, dtype)
 
 
@@ -119,7 +116,7 @@ def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
         if count % case.page_size and case.layout != "repeated":
             tails.append((int(own[-1]), count % case.page_size))
     for page, filled in tails:
-        kv[page, filled:] = _poison_row(case.poison, kv_format)
+        kv[page, filled:] = _poison_row(case.poison, case.values, kv_format)
     sm_scale = case.sm_scale or float(np.float32(QK_DIM**-0.5))
     return Inputs(index, kv_indices, q, kv, numbers.decode(q, q_format), tuple(keys), sm_scale)
 
@@ -144,12 +141,12 @@ def _lists(case: Case, index: Index) -> tuple[list[tuple[int, int, int]], int]:
 
 
 @cache
-def _poison_row(kind: str, dtype: str) -> Bits:
-    """A row that nobody may count: like another request's key (``finite``), as large as the format has (``large``), or NaN."""
+def _poison_row(kind: str, values: str, dtype: str) -> Bits:
+    """A row that nobody may count: as another request's key may be (``finite``), as large as the format has (``large``), or NaN."""
     if kind == "nan":
         return np.full(QK_DIM, numbers.NAN_BITS[dtype], numbers.storage(dtype))
     signs = Stream("poison").places(1, (QK_DIM,)).astype(np.float64) * 2.0 - 1.0
-    return numbers.encode(signs * (_LARGE[dtype] if kind == "large" else 1.5), dtype)
+    return numbers.encode(signs * (_LARGE[dtype] if kind == "large" else 1.5 * _KEY_SIZE.get(values, 1.0)), dtype)
 
 
 def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> None:
@@ -159,4 +156,4 @@ def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> Non
         wanted = wanted[(wanted >= 0) & (wanted < len(kv))]
     else:
         wanted = np.setdiff1d(np.arange(len(kv)), ids)
-    kv[wanted] = _poison_row(case.poison, dtype)
+    kv[wanted] = _poison_row(case.poison, case.values, dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
@@ -91,8 +92,9 @@ class Store:
 
 
 def cache_folder(root: Path, libraries: Libraries) -> Path:
-    """Where outcomes of this semantics version, made by these libraries, are kept."""
-    name = key(SEMANTICS_VERSION, *(key(path.read_bytes().hex()) for path in (libraries.emulator, libraries.planner)))
+    """Where outcomes are kept: apart for other libraries and for other sources of the proof."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    name = key(*(hashlib.sha256(path.read_bytes()).hexdigest() for path in (libraries.emulator, libraries.planner, *sources)))
     return root / f"v{SEMANTICS_VERSION}-{name[:12]}"
 
 

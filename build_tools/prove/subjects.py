@@ -67,5 +67,6 @@ def _claimed(row: catalog.KernelRow) -> Recipe | None:
         lse=claim.lse,
         context_parallel=claim.context_parallel,
         sub_q=row.sub_q or 0,
-        single="out",
+        # Where the result of one split goes is measured.
+        single="out" if claim.mode == "persistent" else "none",
     )

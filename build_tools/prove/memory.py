@@ -14,12 +14,14 @@ from .errors import PlanImpossible
 _GUARD: Final = 4 << 30
 _PAGE: Final = mmap.PAGESIZE
 _NO_RESERVE: Final = 0x4000
+_NO_HUGE_PAGES: Final = 15
 _FAILED: Final = ctypes.c_void_p(-1).value
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+_libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
@@ -39,6 +41,8 @@ class Slot:
         first = self._start + _GUARD
         if _libc.mprotect(first, pages, mmap.PROT_READ | mmap.PROT_WRITE) != 0:
             raise PlanImpossible("no memory left", cause=f"mprotect of {pages} bytes failed", remedy="use fewer jobs")
+        # A row here and there must not cost a huge page each. A kernel without huge pages refuses, to the same effect.
+        _libc.madvise(first, pages, _NO_HUGE_PAGES)
         self.size = size
         self.address: int = first
 

@@ -24,6 +24,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "diff": ("build", "compare two wheels"),
     "reproduce": ("build", "build three times under different conditions and compare the bytes"),
     "coverage": ("build", "count the served problems; write the kept counts and the support matrix"),
+    "prove": ("test", "run kernels on the emulator and write what was right as evidence"),
     "inspect": ("build", "print what a code object says of itself"),
     "bootstrap": ("", "make the private environment .env/"),
     "_step": ("", "one step of the build graph"),

@@ -71,6 +71,7 @@ TIERS: Final = (
     Tier("integration tests", (*_PYTEST, "-m", "not strace", "tests/integration")),
     Tier("planner tests", (*_PYTEST, "tests/planner")),
     Tier("emulator tests", (*_PYTEST, "-m", "not llvm", "tests/emulator")),
+    Tier("prove tests", (*_PYTEST, "tests/prove")),
     Tier("decoder against LLVM", (*_PYTEST, "-m", "llvm", "tests/emulator"), tool=LLVM),
     Tier("system calls", (*_PYTEST, "-m", "strace", "tests/integration"), tool=STRACE),
 )

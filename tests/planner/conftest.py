@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.planner.library import Planner, build
+from build_tools.prove.libraries import planner_in
+from tests.planner.library import Planner
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def planner(tmp_path_factory: pytest.TempPathFactory) -> Planner:
-    return Planner(build(tmp_path_factory.mktemp("planner")))
+def planner() -> Planner:
+    return Planner(planner_in(ROOT / "build" / "lib"))

@@ -1,11 +1,8 @@
-"""Builds the planner with zig and calls it on numpy arrays."""
+"""Calls the planner on numpy arrays."""
 
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,10 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from build_tools.build_graph.extension import COMPILE_FLAGS, LINK_FLAGS
 from tests.planner import structs
 
-SOURCE_DIR: Final = Path(__file__).resolve().parents[2] / "csrc" / "planner"
 ITEM, REQUEST, NONE = 0, 1, 2
 BF16, FP16, FP32 = 0, 1, 2
 CANARY: Final = -1431655766
@@ -124,24 +119,6 @@ class Schedule:
 
     def guards_intact(self) -> bool:
         return all(bool((whole[-GUARD:] == CANARY).all()) for whole in self.guarded)
-
-
-def build(directory: Path) -> Path:
-    """Compiles the planner as a shared library."""
-    out = directory / "planner.so"
-    objects = []
-    for source in sorted(SOURCE_DIR.glob("*.cpp")):
-        objects.append(str(directory / f"{source.stem}.o"))
-        _run([*COMPILE_FLAGS, "-c", str(source), "-o", objects[-1]])
-    _run([*LINK_FLAGS, *objects, "-o", str(out)])
-    return out
-
-
-def _run(arguments: list[str]) -> None:
-    command = [sys.executable, "-m", "ziglang", "c++", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
 
 
 def address(array: npt.NDArray[Any] | None) -> int | None:

@@ -16,8 +16,9 @@ import ziglang
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 
+from build_tools.prove.libraries import PLANNER_DIR
 from tests.planner import structs
-from tests.planner.library import CANARY, NONE, REQUEST, SOURCE_DIR, Batch, Planner, PlannerError, Settings, address
+from tests.planner.library import CANARY, NONE, REQUEST, Batch, Planner, PlannerError, Settings, address
 
 BASE = Settings(q_len=4)
 
@@ -128,7 +129,7 @@ def test_shared_headers_compile_for_the_device(arch: str, tmp_path: Path) -> Non
     resources = Path(ziglang.__file__).parent / "lib"
     flags = ["-x", "hip", "--offload-device-only", f"--offload-arch={arch}", "-nogpuinc", "-nogpulib", "-nostdlibinc"]
     flags += ["-resource-dir", str(resources), "-ffreestanding", "-O3", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fuse-cuid=none"]
-    command = [sys.executable, "-m", "ziglang", "clang", *flags, f"-I{SOURCE_DIR}", "-S", str(source), "-o", str(tmp_path / "use.s")]
+    command = [sys.executable, "-m", "ziglang", "clang", *flags, f"-I{PLANNER_DIR}", "-S", str(source), "-o", str(tmp_path / "use.s")]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), check=False)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "use.s").read_text()

@@ -1,0 +1,76 @@
+"""Rules bound to evidence: which classes a claim relies on, and which of them its kernel was not shown to be right for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from aiter_mla_aot.problem import MAX_HEADS
+from aiter_mla_aot.rules import Claim, Gate
+
+from . import evidence
+from .case import Recipe
+from .classes import ProblemClass, axes
+from .errors import RuleOutsideEnvelope
+
+_LARGE_SPAN = "span_4g"
+
+
+def needed(claim: Claim, gates: Iterable[Gate]) -> tuple[ProblemClass, ...]:
+    """The classes that a claim's problems fall into, without those that a gate forbids for every problem of the class.
+
+    A gate on heads or on query lengths forbids single problems, never a whole class.
+    """
+    whole = [gate for gate in gates if not {"heads", "q_len", "ragged", "sparse", "context_parallel", "lse"} & set(gate.when)]
+    splits = ("",) if claim.mode == "persistent" else ("one", "many")
+    found = []
+    for page in claim.page_sizes:
+        for causal in claim.causal:
+            for split in splits:
+                found += _of(claim, ProblemClass(page, str(claim.tokens), causal, 1, "small", claim.lse, split))
+    return tuple(dict.fromkeys(member for member in found if not any(_forbids(gate, member) for gate in whole)))
+
+
+def _of(claim: Claim, plain: ProblemClass) -> list[ProblemClass]:
+    one_token = claim.mask == "none" and plain.causal
+    items = ["1"] if one_token else [str(count) for count in range(claim.min_tokens, claim.tokens + 1)]
+    found = [replace(plain, item=item) for item in items]
+    found += [replace(plain, span=span) for span in axes()["span"].values]
+    if "token_fold" in claim.folds:
+        found.append(replace(plain, item="cut"))
+    if claim.sparse:
+        found.append(replace(plain, item="1", sparse=True))
+    if "head_fold" in claim.folds:
+        found += [replace(plain, item="1", groups=count) for count in axes()["groups"].values if count * claim.heads <= MAX_HEADS]
+    return found
+
+
+def _forbids(gate: Gate, member: ProblemClass) -> bool:
+    values = {"page_size": member.page_size, "causal": member.causal, "kv_over_4gib": member.span == _LARGE_SPAN}
+    return all(values[axis] in wanted for axis, wanted in gate.when.items())
+
+
+def proven(claim: Claim, recipe: str, found: evidence.Evidence) -> frozenset[ProblemClass]:
+    """What the evidence shows for the way the claim feeds the kernel."""
+    classes: set[ProblemClass] = set()
+    for finding in found.findings:
+        shown = Recipe.from_json(finding["recipe"])
+        same = (shown.recipe, shown.q_dtype, shown.kv_dtype, shown.heads, shown.tokens, shown.mask, shown.lse)
+        if same == (recipe, claim.q_dtype, claim.kv_dtype, claim.heads, claim.tokens, claim.mask, claim.lse):
+            classes |= found.envelope(shown)
+    return frozenset(classes)
+
+
+def check(hsa: Path, arch: str, file: str, sha256: str, recipe: str, claim: Claim, gates: Iterable[Gate]) -> None:
+    """Raises ``RuleOutsideEnvelope`` if the claim relies on a class that the evidence does not show, or if there is none."""
+    path = evidence.path_of(hsa, arch, file, sha256)
+    shown = proven(claim, recipe, evidence.read(path))
+    missing = [member for member in needed(claim, gates) if member not in shown]
+    if missing:
+        first = ", ".join(f"{name} {value}" for name, value in missing[0].to_json().items() if value != "")
+        raise RuleOutsideEnvelope(
+            f"{arch} {file}: the claim relies on {len(missing)} classes that its evidence does not show",
+            cause=f"the first: {first}",
+            remedy="narrow the claim, add a gate with the measured cause, or prove the kernel for the class",
+        )

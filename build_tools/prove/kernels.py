@@ -1,0 +1,84 @@
+"""The proof of whole objects: recipes found or claimed, each proven, as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from .battery import Proof, prove
+from .case import Case, Recipe
+from .diagnosis import Run
+from .evidence import Evidence
+from .execute import Subject
+from .findings import finding_of
+from .outcome import Outcome
+from .search import refine, search
+from .session import Session
+from .subjects import Wanted
+
+OBJECTS_AT_A_TIME: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectProof:
+    """What was found about an object."""
+
+    wanted: Wanted
+    proofs: tuple[Proof, ...]
+
+    def evidence(self, level: str) -> Evidence:
+        """As it is written."""
+        subject = self.wanted.subject
+        return Evidence(subject.arch, subject.sha256, self.wanted.file, level, tuple(map(finding_of, self.proofs)))
+
+
+def prove_object(session: Session, wanted: Wanted, level: str) -> ObjectProof:
+    """Proves the claimed recipe with what has to be measured; where there is no claim, every recipe that is right for something."""
+    subject = wanted.subject
+    recipes = recipes_of(session, subject, wanted.claimed)
+    proofs = (prove(recipe, _runner(session, subject, recipe), level) for recipe in recipes)
+    return ObjectProof(wanted, _not_covered(list(proofs)) if wanted.claimed is None else tuple(proofs))
+
+
+def _not_covered(proofs: list[Proof]) -> tuple[Proof, ...]:
+    """Leaves out a recipe that is right for nothing, or for no class that another one of the same rows is not right for."""
+
+    def covers(other: Proof, proof: Proof, earlier: bool) -> bool:
+        same = all(getattr(other.recipe, name) == getattr(proof.recipe, name) for name in ("persistent", "q_dtype", "kv_dtype", "heads"))
+        more = set(other.right) > set(proof.right)
+        return same and (more or (earlier and set(other.right) == set(proof.right)))
+
+    return tuple(
+        proof
+        for place, proof in enumerate(proofs)
+        if proof.right and not any(covers(other, proof, index < place) for index, other in enumerate(proofs) if index != place)
+    )
+
+
+def recipes_of(session: Session, subject: Subject, claimed: Recipe | None) -> list[Recipe]:
+    """The claimed recipe, refined, or all that a search finds."""
+
+    def run(recipe: Recipe, cases: Sequence[Case]) -> list[Outcome]:
+        return session.run(subject, recipe, cases)
+
+    if claimed is not None:
+        return [refine(claimed, subject.kernarg_size, run)]
+    return search(subject.kernarg_size, run)
+
+
+def prove_objects(session: Session, wanted: Sequence[Wanted], level: str, done: Callable[[ObjectProof], None]) -> list[ObjectProof]:
+    """Proves several objects side by side, in their order. ``done`` hears of each as it is proven, so that an interrupted run keeps it."""
+
+    def one(subject: Wanted) -> ObjectProof:
+        proof = prove_object(session, subject, level)
+        done(proof)
+        return proof
+
+    with ThreadPoolExecutor(OBJECTS_AT_A_TIME) as pool:
+        return list(pool.map(one, wanted))
+
+
+def _runner(session: Session, subject: Subject, recipe: Recipe) -> Run:
+    return lambda cases: session.run(subject, recipe, cases)

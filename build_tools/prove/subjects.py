@@ -1,0 +1,72 @@
+"""The objects to prove, and what the catalog claims of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from build_tools.code_object import check_arch, read_file
+from build_tools.data import catalog
+
+from .case import Recipe
+from .execute import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An object, its file name, and the recipe that the catalog claims; None if it claims none."""
+
+    subject: Subject
+    file: str
+    claimed: Recipe | None
+
+
+def load(path: Path, arch: str, fp8: str) -> Subject:
+    """An object from anywhere: its first kernel. Raises ``CodeObjectError``."""
+    obj = read_file(path)
+    check_arch(obj, arch)
+    kernel = obj.kernels[0]
+    return Subject(arch, fp8, obj.sha256, path.read_bytes(), kernel.name, kernel.kernarg_segment_size)
+
+
+def arch_of(path: Path) -> str:
+    """The arch that an object says it is for. Raises ``CodeObjectError``."""
+    return read_file(path).arch
+
+
+def fp8_of(hsa: Path, arch: str) -> str:
+    """The float8 format of an arch."""
+    return str(catalog.load(hsa, arch).device.fp8)
+
+
+def catalogued(hsa: Path, objects: Path, archs: list[str], pattern: str) -> list[Wanted]:
+    """The locked decode objects whose file name matches, in the catalog's order."""
+    found = []
+    for arch in archs:
+        data = catalog.load(hsa, arch)
+        locked = data.shipped()
+        for row in data.kernels:
+            if row.sha256 in locked and fnmatchcase(row.file, pattern):
+                subject = load(objects / arch / row.file, arch, data.device.fp8)
+                found.append(Wanted(subject, row.file, _claimed(row)))
+    return found
+
+
+def _claimed(row: catalog.KernelRow) -> Recipe | None:
+    claim = row.claim
+    if claim is None or row.recipe is None:
+        return None
+    return Recipe(
+        row.recipe,
+        claim.q_dtype,
+        claim.kv_dtype,
+        claim.heads,
+        claim.tokens,
+        mask=claim.mask,
+        lse=claim.lse,
+        context_parallel=claim.context_parallel,
+        sub_q=row.sub_q or 0,
+        # Where the result of one split goes is measured.
+        single="out" if claim.mode == "persistent" else "none",
+    )

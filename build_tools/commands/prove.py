@@ -69,7 +69,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_payload(args, found, level, session.ran, sorted(written))))
     else:
-        print(f"\r{' ' * 60}\r{table_text.table(found)}")
+        if sys.stderr.isatty():
+            print(f"\r{' ' * 60}\r", end="", file=sys.stderr, flush=True)
+        print(table_text.table(found))
         print("\n".join(plot.text(proof) for one in found for proof in one.proofs if args.code_object is not None))
         print(f"{session.ran} cases run in {seconds:.0f} s; {len(written)} evidence files written")
     return 0 if args.code_object is None or any(proof.right for one in found for proof in one.proofs) else 1
@@ -104,6 +106,6 @@ def _payload(args: argparse.Namespace, found: list[ObjectProof], level: str, ran
 
 
 def _progress(done: int, asked: int) -> None:
-    if sys.stderr.isatty() or done == asked:
+    if sys.stderr.isatty():
         filled = 30 * done // max(1, asked)
         print(f"\rprove [{'#' * filled}{'.' * (30 - filled)}] {done}/{asked}", end="", file=sys.stderr, flush=True)

@@ -13,6 +13,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
+from build_tools.build_graph.imports import sources
+
 from .case import Case, Recipe, key
 from .device import Emulator
 from .errors import ExecutorUnusable
@@ -84,9 +86,10 @@ class Store:
 
 
 def cache_folder(root: Path, libraries: Libraries) -> Path:
-    """Where outcomes are kept: apart for other libraries and for other sources of the proof."""
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    name = key(*(hashlib.sha256(path.read_bytes()).hexdigest() for path in (libraries.emulator, libraries.planner, *sources)))
+    """Where outcomes are kept: apart for other libraries, and for other sources of what runs a case."""
+    tree = Path(__file__).resolve().parents[2]
+    made_of = [tree / path for path in sources(tree, "build_tools.prove.execute") if path.startswith("build_tools/prove/")]
+    name = key(*(hashlib.sha256(path.read_bytes()).hexdigest() for path in (libraries.emulator, libraries.planner, *made_of)))
     return root / f"v{SEMANTICS_VERSION}-{name[:12]}"
 
 

@@ -10,9 +10,6 @@ from .errors import InvalidProblem, Refused
 from .problem import DTYPE_PAIRS, Problem
 from .rules import Layout, layout
 
-EVIDENCE: Final = "none"
-"""No kernel has been run by this project's own proof yet, and no plan says otherwise."""
-
 UNKNOWN_KV_BYTES: Final = "the KV buffer spans at most 4 GiB: kv_bytes was not given"
 
 REFUSAL_TEXT: Final = {
@@ -31,6 +28,7 @@ REFUSAL_TEXT: Final = {
     "context_parallel": "no kernel maps the keys of a context-parallel rank",
     "ragged": "no route takes query lengths that differ between requests",
     "sparse": "no kernel takes a KV list for each query token",
+    "unproven": "the kernels of this wheel that would serve it have not been run: there is no evidence for their bytes",
     "kv_span": "the KV buffer is larger than the kernels' 32-bit byte offsets reach",
 }
 """Every refusal code and what it states."""
@@ -74,7 +72,8 @@ class Plan:
             "recipe": self.kernel.recipe,
             "gates": list(self.kernel.gates),
             "preconditions": list(self.preconditions),
-            "evidence": EVIDENCE,
+            "evidence": self.kernel.evidence,
+            "proof": self.kernel.proof and self.kernel.proof.to_json(),
         }
 
 

@@ -76,7 +76,7 @@ class Explanation:
         return (
             {"catalog": self.catalog, "problem": self.problem.to_json()}
             | blank
-            | {"preconditions": [], "evidence": "none"}
+            | {"preconditions": [], "evidence": "none", "proof": None}
             | self.answer.to_json()
             | {"gates": gates, "candidates": [c.to_json() for c in self.candidates], "nearest": nearest, "elsewhere": elsewhere}
         )
@@ -151,7 +151,7 @@ def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: 
     if claim is None:
         return failure.code
     claimed = {
-        "page_size": f"claimed at page size {', '.join(map(str, claim.page_sizes))} only",
+        "page_size": _page_size_reason(kernel, claim, problem.page_size),
         "q_len": f"claimed for items of {claim.min_tokens} to {claim.tokens} query tokens",
         "mask": f"claimed for causal {' or '.join(str(value).lower() for value in claim.causal)} only",
         "lse": "always writes the log-sum-exp" if claim.lse else "does not write the log-sum-exp of every row",
@@ -162,6 +162,12 @@ def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: 
         "sparse": "not claimed for a KV list per query token",
     }
     return claimed[failure.code]
+
+
+def _page_size_reason(kernel: table.Kernel, claim: Claim, page_size: int) -> str:
+    claimed = f"claimed at page size {', '.join(map(str, claim.page_sizes))} only"
+    measured = kernel.proof.measured(page_size) if kernel.proof else None
+    return f"{claimed}; measured on the emulator at {page_size}: {measured}" if measured else claimed
 
 
 def _gates(data: table.Table, rows: list[table.Kernel], problem: Problem, answer: Plan | Refusal) -> tuple[Gate, ...]:

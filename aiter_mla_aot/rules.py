@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-FAILURE_ORDER: Final = ("page_size", "q_len", "heads", "mask", "lse", "context_parallel", "ragged", "sparse", "kv_span")
+FAILURE_ORDER: Final = ("page_size", "q_len", "heads", "mask", "lse", "context_parallel", "ragged", "sparse", "kv_span", "unproven")
 """Refusal codes of a candidate, the one that a caller can do most about first."""
 
 

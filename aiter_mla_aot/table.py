@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache
@@ -18,6 +19,7 @@ from typing import Any, Final
 from . import files
 from .errors import PackageFileDamaged, PackageFileMissing
 from .problem import DTYPE_PAIRS, KV_SPAN_LIMIT, MAX_HEADS, MAX_Q_LEN, MODES, PAGE_SIZES, Problem
+from .proof import NONE, Proof
 from .rules import Claim, Flags, Fold, Gate
 
 SCHEMA: Final = 1
@@ -59,7 +61,14 @@ class Kernel:
     preconditions: tuple[str, ...]
     upstream_keys: tuple[str, ...]
     sources: tuple[str, ...]
+    proof: Proof | None
+    """What was shown for the kernel as its claim feeds it; None if it has no claim or was not run."""
     info: Mapping[str, Any]
+
+    @property
+    def evidence(self) -> str:
+        """The words for what was shown: ``none``, ``proven on the emulator`` or ``proven on the emulator, timing-dependent``."""
+        return self.proof.state if self.proof else NONE
 
     @property
     def name(self) -> str:
@@ -177,6 +186,12 @@ def load(arch: str, directory: Path = DIRECTORY) -> Table:
         raise _damaged(path, f"it is no dispatch table of schema {SCHEMA}: {error!r}") from error
 
 
+def evidence_counts(directory: Path = DIRECTORY) -> dict[str, int]:
+    """Kernels of this package that have a claim, by the words for what was shown of them. Raises what ``load`` raises."""
+    rows = [kernel for arch in archs(directory) for kernel in load(arch, directory).kernels if kernel.shipped and kernel.claim]
+    return dict(sorted(Counter(kernel.evidence for kernel in rows).items()))
+
+
 def _decoded(path: Path, data: bytes) -> Any:
     try:
         return json.loads(data)
@@ -206,13 +221,15 @@ def parse(data: Mapping[str, Any]) -> Table:
     )
 
 
-_KERNEL_FIELDS: Final = frozenset(field.name for field in fields(Kernel)) - {"info", "claim"}
+_KERNEL_FIELDS: Final = frozenset(field.name for field in fields(Kernel)) - {"info", "claim", "proof"}
 
 
 def _kernel(row: Mapping[str, Any]) -> Kernel:
     named = _tuples({name: row[name] for name in _KERNEL_FIELDS})
     claim = row["claim"] and Claim(**_tuples(row["claim"]))
-    return Kernel(**named, claim=claim, info={name: value for name, value in row.items() if name not in _KERNEL_FIELDS | {"claim"}})
+    proof = row["proof"] and Proof.from_json(row["proof"])
+    info = {name: value for name, value in row.items() if name not in _KERNEL_FIELDS | {"claim", "proof"}}
+    return Kernel(**named, claim=claim, proof=proof, info=info)
 
 
 def _tuples(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def kernel(arch: str, file: str, data: bytes, *, shipped: bool = True, claim: Ma
         "not_served": None if claim else "a test row",
         "gates": [],
         "preconditions": [],
+        "proof": None,
         "upstream_keys": [],
         "sources": ["test"],
         "bytes": len(data),

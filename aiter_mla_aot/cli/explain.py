@@ -33,6 +33,18 @@ def _flag(name: str, value: Any) -> str:
     return f"{flag} {value}"
 
 
+def _proof(proof: dict[str, Any]) -> list[str]:
+    """What stands behind the evidence."""
+    late = [f"{proof[key]} clocks of {name}" for name, key in (("memory", "memory_clocks"), ("LDS", "lds_clocks")) if proof[key]]
+    timing = f"not right from {' or '.join(late)} on" if late else "not right under every timing model"
+    if proof["timing"] == "strict":
+        timing = "right under every timing model"
+    return [
+        f"  proof         {proof['classes']} classes, {proof['members']} runs, output error up to {proof['output_error']:.2g}, {timing}",
+        f"                unused KV rows may hold NaN: {'yes' if proof['nan_safe'] else 'no'}",
+    ]
+
+
 def _text(answer: dict[str, Any]) -> str:
     lines = []
     if answer["outcome"] == "served":
@@ -46,6 +58,7 @@ def _text(answer: dict[str, Any]) -> str:
             lines.append("  note          this kernel is not in this wheel")
         lines += [f"  precondition  {text}" for text in answer["preconditions"]]
         lines.append(f"  evidence      {answer['evidence']}")
+        lines += _proof(answer["proof"]) if answer["proof"] else []
     else:
         lines.append(f"refused ({answer['refusal']}): {answer['reason']}")
         if answer["nearest"]:

@@ -33,7 +33,10 @@ def run(args: argparse.Namespace) -> int:
         for kernel in table.load(arch).kernels
         if kernel.in_catalog(args.catalog)
     ]
-    lines = [f"{row['arch']}  {row['kernel']:62} {row['status']:13} {row['sha256'][:12]}  {row['use']}" for row in rows]
+    lines = [
+        f"{row['arch']}  {row['kernel']:62} {row['status']:13} {row['sha256'][:12]}  {row['use']}; evidence: {row['evidence']}"
+        for row in rows
+    ]
     emit(args, {"catalog": args.catalog, "kernels": rows}, "\n".join(lines))
     return 0
 
@@ -59,5 +62,6 @@ def _row(arch: str, kernel: table.Kernel) -> dict[str, Any]:
         "gates": list(kernel.gates),
         "upstream_keys": list(kernel.upstream_keys),
         "sources": list(kernel.sources),
-        "evidence": "none",
+        "evidence": kernel.evidence,
+        "proof": kernel.proof and kernel.proof.to_json(),
     } | dict(kernel.info)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from .. import build_info, native, table
-from ..dispatch import EVIDENCE
 from ..errors import MlaError
 from ..integrity import PACKAGE_DIRECTORY, VerifyReport, labels
+from ..proof import NONE
 from .check import NOTE, OK, PROBLEM, Check
 
 
@@ -48,10 +48,14 @@ def extension(report: VerifyReport) -> Check:
     return Check("extension", OK, f"loads, C interface version {facts['abi_version']}", facts)
 
 
-def evidence() -> Check:
-    """What has been shown of the kernels."""
-    text = "no kernel of this wheel has been proven yet; plans say `evidence: none`" if EVIDENCE == "none" else EVIDENCE
-    return Check("evidence", NOTE, text, {"evidence": EVIDENCE})
+def evidence(directory: Path = PACKAGE_DIRECTORY) -> Check:
+    """What has been shown of the kernels that this wheel serves."""
+    try:
+        counted = table.evidence_counts(directory / "tables")
+    except MlaError as error:
+        return Check("evidence", PROBLEM, f"{error.code}: {error.fact}", {"error": error.to_json()})
+    text = ", ".join(f"{count} kernels {state if state != NONE else 'without evidence'}" for state, count in counted.items())
+    return Check("evidence", NOTE if NONE in counted else OK, text, {"kernels": counted})
 
 
 def minimum_rocm(archs: tuple[str, ...], directory: Path = PACKAGE_DIRECTORY) -> str | None:

@@ -27,6 +27,7 @@ def steps(root: Path, settings: Settings) -> tuple[Step, ...]:
     where = layout.of(root, settings.archs)
     hsa = root / "hsa"
     data = tuple(path for arch in settings.archs for path in _files(root, f"hsa/{arch}", "*.toml"))
+    shown = tuple(path for arch in settings.archs for path in _files(root, f"hsa/{arch}/evidence", "*.json"))
     locked = {item.arch: [f"{OBJECTS}/{item.arch}/{row.file}" for row in item.objects] for item in lock.read_all(hsa, settings.archs)}
     shipped = {arch: _shipped(hsa, arch) for arch in settings.archs}
     objects = tuple(path for arch in settings.archs for path in locked[arch])
@@ -55,9 +56,9 @@ def steps(root: Path, settings: Settings) -> tuple[Step, ...]:
         Step(
             "table",
             "table",
-            (*data, *sources(root, "build_tools.dispatch_table.table")),
+            (*data, *shown, "build_tools/prove/classes.toml", *sources(root, "build_tools.dispatch_table.table")),
             outputs,
-            {"archs": list(settings.archs), "out": where.generated},
+            {"archs": list(settings.archs), "out": where.generated, "allow_unproven": settings.allow_unproven},
         )
     )
     found += _extension_steps(root, where, header)

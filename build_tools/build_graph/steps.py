@@ -79,7 +79,8 @@ def _compare(root: Path, step: Step, _: Report) -> None:
 
 
 def _table(root: Path, step: Step, _: Report) -> None:
-    table.write_outputs(root / "hsa", step.parameters["archs"], root / step.parameters["out"])
+    values = step.parameters
+    table.write_outputs(root / "hsa", values["archs"], root / values["out"], allow_unproven=values["allow_unproven"])
 
 
 def _compile(root: Path, step: Step, _: Report) -> None:

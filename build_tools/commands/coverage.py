@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from build_tools.data import catalog
-from build_tools.dispatch_table import coverage, emit_matrix
+from build_tools.dispatch_table import coverage, emit_matrix, proofs
 from build_tools.dispatch_table.table import replace_text, table
 
 
@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the kept files and print the counts."""
     hsa = Path("hsa")
     catalogs = {arch: catalog.load(hsa, arch) for arch in catalog.archs(hsa)}
-    tables = {arch: table(data) for arch, data in catalogs.items()}
+    tables = {arch: table(data, proofs.load(hsa, data)) for arch, data in catalogs.items()}
     for arch, data in tables.items():
         kept, provider = hsa / arch / "coverage.toml", catalogs[arch].provider_sha256
         if kept.exists() and not args.accept_fewer:

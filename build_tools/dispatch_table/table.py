@@ -13,9 +13,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from aiter_mla_aot.rules import Gate
 from aiter_mla_aot.table import CATALOGS, INDEX, REFUSAL, SCHEMA
 from build_tools.data import catalog
-from build_tools.dispatch_table import emit_cpp
+from build_tools.dispatch_table import emit_cpp, proofs
 from build_tools.dispatch_table.closure import Candidate, Closure, Leaf, close
 from build_tools.dispatch_table.coverage import check_not_shrunk, counts
 from build_tools.errors import ShadowedKey
@@ -26,15 +27,16 @@ MINIMUM_ROCM: Final = {6: "6.3"}
 """First ROCm whose loader takes a code object version (ROCR-Runtime#321); older versions load everywhere we support."""
 
 
-def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path | None = None) -> None:
+def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path | None = None, allow_unproven: bool = False) -> None:
     """Write ``out_dir/tables/<arch>.json`` for each arch, their index, and ``out_dir/dispatch_table.hpp`` for all.
 
-    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``. Raises ``DataError`` and its kinds.
+    locks: a directory of ``<arch>/lock.toml`` other than ``hsa``. allow_unproven: kernels without evidence are served too.
+    Raises ``DataError`` and its kinds, and ``ProveError`` kinds for evidence that is damaged or does not cover a claim.
     """
     tables = {}
     for arch in sorted(set(archs)):
         loaded = catalog.load(hsa, arch, locks=locks)
-        tables[arch] = table(loaded)
+        tables[arch] = table(loaded, proofs.load(hsa, loaded, allow_unproven=allow_unproven))
         check_not_shrunk(hsa / arch / "coverage.toml", arch, tables[arch]["counts"], loaded.provider_sha256)
     texts = {arch: json.dumps(data, separators=(",", ":"), sort_keys=True) + "\n" for arch, data in tables.items()}
     digests = {arch: hashlib.sha256(text.encode()).hexdigest() for arch, text in texts.items()}
@@ -44,9 +46,12 @@ def write_outputs(hsa: Path, archs: Sequence[str], out_dir: Path, *, locks: Path
     replace_text(out_dir / "dispatch_table.hpp", emit_cpp.header(tables, digests))
 
 
-def table(data: catalog.ArchCatalog) -> dict[str, Any]:
+def table(data: catalog.ArchCatalog, shown: proofs.Proofs) -> dict[str, Any]:
     """The dispatch table of one arch as JSON values (schema: ``aiter_mla_aot.table``)."""
-    shipped, superseded = data.shipped(), data.superseded()
+    shown.check(data)
+    shipped, superseded, unproven = data.shipped(), data.superseded(), shown.unproven(data)
+    extra = (proofs.gate(data, unproven),) if unproven else ()
+    gates = {row.sha256: (*proofs.gates_of(data, row), *(extra if row.sha256 in unproven else ())) for row in data.kernels}
     folds = {fold.name: fold for fold in data.folds}
     members = {
         "shipped": [row.sha256 in shipped for row in data.kernels],
@@ -56,12 +61,13 @@ def table(data: catalog.ArchCatalog) -> dict[str, Any]:
     closed: dict[str, Closure] = {}
     for name in CATALOGS:
         candidates = [
-            Candidate(index, row.file, row.claim, tuple(gate for gate in data.gates if catalog.matches(row.file, gate.kernels)))
+            Candidate(index, row.file, row.claim, gates[row.sha256])
             for index, row in enumerate(data.kernels)
             if row.claim is not None and members[name][index]
         ]
         closed[name] = close(candidates, folds, pairs)
-    _refuse_shadowed(data, members["full"], closed["full"])
+    expected = [member and row.sha256 not in unproven for row, member in zip(data.kernels, members["full"], strict=True)]
+    _refuse_shadowed(data, expected, closed["full"])
     leaves = {entry for result in closed.values() for entry in result.nodes if not isinstance(entry, int)}
     plans = sorted(leaf for leaf in leaves if not isinstance(leaf, str))
     refusals = sorted(leaf for leaf in leaves if isinstance(leaf, str))
@@ -71,9 +77,9 @@ def table(data: catalog.ArchCatalog) -> dict[str, Any]:
         "schema": SCHEMA,
         "arch": data.arch,
         "device": {"mach": data.device.mach, "lds_bytes": data.device.lds_bytes, "fp8": data.device.fp8},
-        "kernels": [_kernel(data, row, row.sha256 in shipped, row.sha256 in superseded) for row in data.kernels],
+        "kernels": [_kernel(data, row, shown, gates[row.sha256]) for row in data.kernels],
         "folds": [asdict(fold) for fold in data.folds],
-        "gates": [asdict(gate) for gate in data.gates],
+        "gates": [asdict(gate) for gate in (*data.gates, *extra)],
         "reports": [_without_none(asdict(report)) | {"seen": report.seen.isoformat()} for report in data.reports],
         "plans": [{"kernel": index, "single": single} for index, single in plans],
         "refusals": refusals,
@@ -95,17 +101,20 @@ def _refuse_shadowed(data: catalog.ArchCatalog, member: Sequence[bool], full: Cl
             )
 
 
-def _kernel(data: catalog.ArchCatalog, row: catalog.KernelRow, shipped: bool, superseded: bool) -> dict[str, Any]:
+def _kernel(data: catalog.ArchCatalog, row: catalog.KernelRow, shown: proofs.Proofs, gates: Sequence[Gate]) -> dict[str, Any]:
     version = CODE_OBJECT_VERSION.get(row.elf_abiversion)
+    proof = shown.of(row)
     values = asdict(row)
     del values["supersedes"]
     return values | {
-        "shipped": shipped,
-        "superseded": superseded,
+        "shipped": row.sha256 in data.shipped(),
+        "superseded": row.sha256 in data.superseded(),
         "code_object_version": version,
         "minimum_rocm": MINIMUM_ROCM.get(version or 0),
-        "gates": [gate.id for gate in data.gates if catalog.matches(row.file, gate.kernels)],
-        "preconditions": [item.text for item in data.preconditions if catalog.matches(row.file, item.kernels)],
+        "gates": [gate.id for gate in gates],
+        "preconditions": [item.text for item in data.preconditions if catalog.matches(row.file, item.kernels)]
+        + list(shown.preconditions(row)),
+        "proof": proof and proof.to_json(),
     }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 from aiter_mla_aot.problem import MAX_HEADS
 from aiter_mla_aot.rules import Claim, Gate
@@ -51,21 +51,22 @@ def _forbids(gate: Gate, member: ProblemClass) -> bool:
     return all(values[axis] in wanted for axis, wanted in gate.when.items())
 
 
-def proven(claim: Claim, recipe: str, found: evidence.Evidence) -> frozenset[ProblemClass]:
-    """What the evidence shows for the way the claim feeds the kernel."""
-    classes: set[ProblemClass] = set()
+def findings(claim: Claim, recipe: str, found: evidence.Evidence) -> list[Mapping[str, Any]]:
+    """What the evidence says of the way the claim feeds the kernel."""
+    wanted = (recipe, claim.q_dtype, claim.kv_dtype, claim.heads, claim.tokens, claim.mask, claim.lse)
+    same = []
     for finding in found.findings:
         shown = Recipe.from_json(finding["recipe"])
-        same = (shown.recipe, shown.q_dtype, shown.kv_dtype, shown.heads, shown.tokens, shown.mask, shown.lse)
-        if same == (recipe, claim.q_dtype, claim.kv_dtype, claim.heads, claim.tokens, claim.mask, claim.lse):
-            classes |= found.envelope(shown)
-    return frozenset(classes)
+        if wanted == (shown.recipe, shown.q_dtype, shown.kv_dtype, shown.heads, shown.tokens, shown.mask, shown.lse):
+            same.append(finding)
+    return same
 
 
-def check(hsa: Path, arch: str, file: str, sha256: str, recipe: str, claim: Claim, gates: Iterable[Gate]) -> None:
-    """Raises ``RuleOutsideEnvelope`` if the claim relies on a class that the evidence does not show, or if there is none."""
-    path = evidence.path_of(hsa, arch, file, sha256)
-    shown = proven(claim, recipe, evidence.read(path))
+def check(arch: str, file: str, recipe: str, claim: Claim, gates: Iterable[Gate], found: evidence.Evidence) -> None:
+    """Raises ``RuleOutsideEnvelope`` if the claim relies on a class that the evidence does not show."""
+    shown: set[ProblemClass] = set()
+    for finding in findings(claim, recipe, found):
+        shown |= found.envelope(Recipe.from_json(finding["recipe"]))
     missing = [member for member in needed(claim, gates) if member not in shown]
     if missing:
         first = ", ".join(f"{name} {value}" for name, value in missing[0].to_json().items() if value != "")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from build_tools.code_object import check_arch, read_file
 from build_tools.data import catalog
+from build_tools.dispatch_table.proofs import recipe_of
 
 from .case import Recipe
 from .execute import Subject
@@ -54,19 +55,4 @@ def catalogued(hsa: Path, objects: Path, archs: list[str], pattern: str) -> list
 
 
 def _claimed(row: catalog.KernelRow) -> Recipe | None:
-    claim = row.claim
-    if claim is None or row.recipe is None:
-        return None
-    return Recipe(
-        row.recipe,
-        claim.q_dtype,
-        claim.kv_dtype,
-        claim.heads,
-        claim.tokens,
-        mask=claim.mask,
-        lse=claim.lse,
-        context_parallel=claim.context_parallel,
-        sub_q=row.sub_q or 0,
-        # Where the result of one split goes is measured.
-        single="out" if claim.mode == "persistent" else "none",
-    )
+    return None if row.claim is None or row.recipe is None else recipe_of(row, row.claim)

@@ -11,7 +11,7 @@ from aiter_mla_aot.rules import Claim, Gate
 from build_tools.prove import binding, evidence
 from build_tools.prove.case import Recipe
 from build_tools.prove.classes import ProblemClass, classes_of
-from build_tools.prove.errors import EvidenceInvalid, RuleOutsideEnvelope
+from build_tools.prove.errors import RuleOutsideEnvelope
 
 SHA = "ab" * 32
 RECIPE = Recipe("persistent", "fp8", "fp8", 16, 2)
@@ -26,7 +26,8 @@ def write(hsa: Path, right: list[ProblemClass], recipe: Recipe = RECIPE) -> None
 
 
 def check(hsa: Path, claim: Claim = CLAIM, gates: tuple[Gate, ...] = (SPAN,)) -> None:
-    binding.check(hsa, "gfx942", "k.co", SHA, "persistent", claim, gates)
+    shown = evidence.read(evidence.path_of(hsa, "gfx942", "k.co", SHA))
+    binding.check("gfx942", "k.co", "persistent", claim, gates, shown)
 
 
 def within(page_sizes: tuple[int, ...] = (1,)) -> list[ProblemClass]:
@@ -68,11 +69,6 @@ def test_a_gate_on_single_problems_forbids_no_class(tmp_path: Path) -> None:
     with pytest.raises(RuleOutsideEnvelope):
         check(tmp_path, gates=(SPAN, Gate("g", ("*.co",), "mask", {"causal": [False], "heads": [16]}, "c", "r")))
     check(tmp_path, gates=(SPAN, Gate("g", ("*.co",), "mask", {"causal": [False]}, "c", "r")))
-
-
-def test_a_kernel_without_evidence_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(EvidenceInvalid):
-        check(tmp_path)
 
 
 def test_split_mode_relies_on_one_and_on_several_splits() -> None:

@@ -7,12 +7,13 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from build_tools import errors
 from build_tools.data import catalog
-from build_tools.dispatch_table import coverage, table
+from build_tools.dispatch_table import coverage, proofs, table
 
 HSA = Path(__file__).resolve().parents[3] / "hsa"
 QH64 = "mla_a8w8_qh64_qseqlen1_gqaratio64_v3_ps.co"
@@ -31,6 +32,11 @@ def edit(hsa: Path, name: str, change: Callable[[str], str]) -> None:
     after = change(before)
     assert after != before
     path.write_text(after, encoding="utf-8")
+
+
+def closed(hsa: Path) -> dict[str, Any]:
+    data = catalog.load(hsa, "gfx942")
+    return table.table(data, proofs.load(hsa, data))
 
 
 def blocks(text: str, section: str) -> list[str]:
@@ -88,7 +94,7 @@ def test_missing_file_stops_the_build(hsa: Path) -> None:
 def test_row_that_no_problem_reaches_is_shadowed(hsa: Path) -> None:
     edit(hsa, "gates", lambda t: t.replace("[1, 2, 4, 8, 16, 32, 128, 256]", "[1, 2, 4, 8, 16, 32, 64, 128, 256]", 1))
     with pytest.raises(errors.ShadowedKey, match=r"qh64.*never chosen"):
-        table.table(catalog.load(hsa, "gfx942"))
+        closed(hsa)
 
 
 def test_two_kernels_with_one_key_are_an_error(hsa: Path) -> None:
@@ -98,11 +104,11 @@ def test_two_kernels_with_one_key_are_an_error(hsa: Path) -> None:
 
     edit(hsa, "kernels", twin)
     with pytest.raises(errors.ShadowedKey, match="equally well"):
-        table.table(catalog.load(hsa, "gfx942"))
+        closed(hsa)
 
 
 def test_order_of_rows_never_changes_the_table(hsa: Path) -> None:
-    expected = table.table(catalog.load(hsa, "gfx942"))
+    expected = closed(hsa)
     for name, section in (
         ("kernels", "kernel"),
         ("folds", "fold"),
@@ -117,7 +123,7 @@ def test_order_of_rows_never_changes_the_table(hsa: Path) -> None:
             return head + "\n".join(row.rstrip("\n") + "\n" for row in rows)
 
         edit(hsa, name, shuffled)
-    assert table.table(catalog.load(hsa, "gfx942")) == expected
+    assert closed(hsa) == expected
 
 
 def test_outputs_do_not_depend_on_order_or_number_of_archs(tmp_path: Path) -> None:

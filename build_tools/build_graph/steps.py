@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from build_tools import code_object
-from build_tools.build_graph import emulator_build, extension
+from build_tools.build_graph import emulator_build, extension, parts
 from build_tools.build_graph.emulator_build import EmulatorCompileFailed
 from build_tools.build_graph.graph import Step
 from build_tools.build_graph.layout import SHARED_STAMPS, ZIG_CACHE
@@ -36,7 +36,11 @@ def run(root: Path, step: Step, stamps: Path, report: Report) -> bool:
         return False
     for output in step.outputs:
         (root / output).parent.mkdir(parents=True, exist_ok=True)
-    STEPS[step.kind](root, step, report)
+    store = parts.store() if step.shared else None
+    if store is None or not parts.restore(store, key, root, step.outputs):
+        STEPS[step.kind](root, step, report)
+        if store is not None:
+            parts.keep(store, key, root, step.outputs)
     stamp.parent.mkdir(parents=True, exist_ok=True)
     hashes = {output: _hash(root / output) for output in step.outputs}
     write(stamp, json.dumps({"key": key, "outputs": hashes}).encode())

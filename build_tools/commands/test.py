@@ -10,7 +10,7 @@ import time
 
 from aiter_mla_aot.errors import MlaError
 from build_tools import settings, tiers
-from build_tools.build_graph import layout
+from build_tools.build_graph import layout, parts
 from build_tools.entry import ROOT, report
 from build_tools.tiers import Ended, Outcome, Tier
 from build_tools.wheels import verify, wheel
@@ -56,6 +56,8 @@ def _run_all(chosen: list[Tier]) -> list[Ended]:
     defaults = settings.read(ROOT / "hsa", {})
     stage = ROOT / layout.of(ROOT, defaults.archs).stage
     started = time.monotonic()
+    # Tests build in many trees; what takes minutes to compile is compiled once.
+    os.environ.setdefault(parts.VARIABLE, str(ROOT / "build" / "parts"))
     try:
         built = wheel.build(ROOT, defaults, ROOT / "build" / "wheel", report)
         verify.require(built, ROOT)

@@ -84,6 +84,6 @@ def report_os_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"no space left for {path}", cause=str(error), remedy=_FAILURES[0][2]) from error
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
             raise NotWritable(f"{path} cannot be written", cause=str(error), remedy=_FAILURES[1][2]) from error
         raise

@@ -203,6 +203,6 @@ def _curve(recipe: Recipe, run: Run, alive: list[ProblemClass]) -> tuple[tuple[i
     return tuple((length, outcome.errors.output) for length, outcome in zip(lengths, outcomes, strict=True) if outcome.errors is not None)
 
 
-def digest(result: ClassResult) -> str:
+def digest_of(digests: Sequence[str]) -> str:
     """A name for all bits of a class's runs."""
-    return key(result.digests)[:8]
+    return key(list(digests))[:8]

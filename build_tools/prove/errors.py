@@ -48,6 +48,12 @@ class RuleOutsideEnvelope(ProveError):
     code = "MLA606"
 
 
+class EvidenceDiffers(ProveError):
+    """A sample of recorded evidence, run again, gave other bits under the same semantics version."""
+
+    code = "MLA608"
+
+
 class PlannerCompileFailed(ProveError):
     """The host planner, which makes the work items of a proof, could not be compiled or linked."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from .battery import ClassResult, Proof, digest
+from .battery import ClassResult, Proof, digest_of
 
 
 def finding_of(proof: Proof) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def finding_of(proof: Proof) -> dict[str, Any]:
     lse = [result.lse for result in right if result.lse is not None]
     return {
         "recipe": proof.recipe.to_json(),
-        "right": [[*result.member.to_json().values(), digest(result)] for result in right],
+        "right": [[*result.member.to_json().values(), digest_of(result.digests)] for result in right],
         "wrong": [
             {"status": status, "cause": cause, "classes": [list(result.member.to_json().values()) for result in group]}
             for (status, cause), group in causes.items()

@@ -52,6 +52,8 @@ def make_tree(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
             if (ROOT / "build" / folder).is_dir():
                 shutil.copytree(ROOT / "build" / folder, target / "build" / folder)
         (target / "build").mkdir(exist_ok=True)
+        if (ROOT / "build" / ".ninja_log").is_file():
+            shutil.copy2(ROOT / "build" / ".ninja_log", target / "build" / ".ninja_log")
         # What these hold does not depend on the tree, and is large.
         for folder in ("cache", "zig"):
             (ROOT / "build" / folder).mkdir(parents=True, exist_ok=True)

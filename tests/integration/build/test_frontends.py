@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from build_tools.build_graph import parts
 from build_tools.providers import lock
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def run(tree: Path, *command: str, umask: int = 0o022) -> None:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AITER_MLA_AOT_", "PYTHON", "SOURCE_DATE"))}
+    steering = ("AITER_MLA_AOT_", "PYTHON", "SOURCE_DATE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(steering) or name == parts.VARIABLE}
     # A command of its own session of settings: another umask, language and zone than the tree was built with.
     environment = kept | {"TZ": "Asia/Tokyo", "LC_ALL": "C"}
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False, umask=umask)

@@ -52,6 +52,6 @@ def recheck(session: Session, subject: Subject, recorded: Sequence[Recorded]) ->
             raise EvidenceDiffers(
                 f"{subject.arch} {row.file}: a class gives other bits than its evidence says: {place}",
                 cause=f"{bad.status}: {bad.detail}" if bad is not None else f"digest {found}, recorded {row.digest}",
-                remedy="if the change is meant, raise SEMANTICS_VERSION and run `python3 -m build_tools prove`; else find what changed results",
+                remedy="if the change is meant, raise SEMANTICS_VERSION and run `build_tools prove`; else find what changed results",
             )
     return ran

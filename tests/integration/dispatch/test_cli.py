@@ -36,7 +36,9 @@ def answer(*arguments: str, text: str = "") -> dict[str, Any]:
 
 def test_explain_gives_every_documented_key() -> None:
     told = answer("explain", *EXPLAIN, "--batch-size", "16", "--json")
-    assert (told["schema"], told["command"], told["outcome"], told["evidence"]) == (1, "explain", "served", "none")
+    assert (told["schema"], told["command"], told["outcome"], told["evidence"]) == (1, "explain", "served", "proven on the emulator")
+    assert told["proof"]["timing"] == "strict"
+    assert told["proof"]["members"] > told["proof"]["classes"] > 10
     assert told["kernel"] == "mla_a8w8_qh16_qseqlen1_gqaratio16_ps"
     assert told["object"] == told["kernel"] + ".co"
     assert told["sha256"] == "b86601b4f18315c09e74fe5182d7959a60105d43c7f9f270e19e064a2e46ad12"

@@ -11,7 +11,9 @@ from aiter_mla_aot.cli import doctor as command
 from aiter_mla_aot.cli import main
 from aiter_mla_aot.doctor import Check, Diagnosis, package
 from aiter_mla_aot.integrity import verify_installed
-from tests.synthetic_wheel import Wheel
+from aiter_mla_aot.proof import PROVEN, TIMING_DEPENDENT
+from aiter_mla_aot.table import INDEX
+from tests.synthetic_wheel import Wheel, claim, digest_hex, dispatch_table, kernel
 
 
 def diagnosis(status: str) -> Diagnosis:
@@ -67,6 +69,19 @@ def test_a_damaged_package_is_a_problem(tmp_path: Path) -> None:
     assert package.package(directory).status == "problem"
 
 
-def test_no_evidence_is_said_plainly() -> None:
-    assert package.evidence().facts == {"evidence": "none"}
-    assert "hardware" not in package.evidence().text
+def test_evidence_is_counted_in_its_own_words() -> None:
+    check = package.evidence()
+    assert check.status == "ok"
+    assert check.facts["kernels"].keys() <= {PROVEN, TIMING_DEPENDENT}
+    assert sum(check.facts["kernels"].values()) > 10
+    assert "hardware" not in check.text
+
+
+def test_kernels_without_evidence_are_said_plainly(tmp_path: Path) -> None:
+    row = kernel("gfx942", "k.co", b"k", claim=claim())
+    (tmp_path / "tables").mkdir()
+    text = json.dumps(dispatch_table("gfx942", [row]))
+    (tmp_path / "tables" / "gfx942.json").write_text(text, "utf-8")
+    (tmp_path / "tables" / INDEX).write_text(json.dumps({"schema": 1, "tables": {"gfx942": digest_hex(text.encode())}}), "utf-8")
+    check = package.evidence(tmp_path)
+    assert (check.status, check.text, check.facts) == ("note", "1 kernels without evidence", {"kernels": {"none": 1}})

@@ -72,7 +72,7 @@ TIERS: Final = (
     Tier("planner tests", (*_PYTEST, "tests/planner")),
     Tier("emulator tests", (*_PYTEST, "-m", "not llvm", "tests/emulator")),
     Tier("prove tests", (*_PYTEST, "tests/prove")),
-    Tier("evidence, a sample", ("{bin}/python", "-m", "build_tools", "prove", "--check")),
+    Tier("evidence, a sample", ("{bin}/python", "-m", "build_tools", "prove", "--check", "--sample", "3")),
     Tier("decoder against LLVM", (*_PYTEST, "-m", "llvm", "tests/emulator"), tool=LLVM),
     Tier("system calls", (*_PYTEST, "-m", "strace", "tests/integration"), tool=STRACE),
 )

@@ -37,34 +37,39 @@ class ObjectProof:
 def prove_object(session: Session, wanted: Wanted, level: str) -> ObjectProof:
     """Proves the claimed recipe with what has to be measured; where there is no claim, every recipe that is right for something."""
     subject = wanted.subject
-    recipes = recipes_of(session, subject, wanted.claimed)
+    recipes = recipes_of(session, wanted)
     proofs = (prove(recipe, _runner(session, subject, recipe), level) for recipe in recipes)
-    return ObjectProof(wanted, _not_covered(list(proofs)) if wanted.claimed is None else tuple(proofs))
+    return ObjectProof(wanted, right_ones(list(proofs)) if wanted.claimed is None else tuple(proofs))
 
 
-def _not_covered(proofs: list[Proof]) -> tuple[Proof, ...]:
-    """Leaves out a recipe that is right for nothing, or for no class that another one of the same rows is not right for."""
+def right_ones(proofs: list[Proof]) -> tuple[Proof, ...]:
+    """Leaves out a recipe that is right for nothing, or for no class that another one of the same rows is not right for.
+
+    Where none is right for anything, the first stays: its causes are what was measured.
+    """
 
     def covers(other: Proof, proof: Proof, earlier: bool) -> bool:
         same = all(getattr(other.recipe, name) == getattr(proof.recipe, name) for name in ("persistent", "q_dtype", "kv_dtype", "heads"))
         more = set(other.right) > set(proof.right)
         return same and (more or (earlier and set(other.right) == set(proof.right)))
 
-    return tuple(
+    kept = tuple(
         proof
         for place, proof in enumerate(proofs)
         if proof.right and not any(covers(other, proof, index < place) for index, other in enumerate(proofs) if index != place)
     )
+    return kept or tuple(proofs[:1])
 
 
-def recipes_of(session: Session, subject: Subject, claimed: Recipe | None) -> list[Recipe]:
+def recipes_of(session: Session, wanted: Wanted) -> list[Recipe]:
     """The claimed recipe, refined, or all that a search finds."""
+    subject, claimed = wanted.subject, wanted.claimed
 
     def run(recipe: Recipe, cases: Sequence[Case]) -> list[Outcome]:
         return session.run(subject, recipe, cases)
 
     if claimed is not None:
-        return [refine(claimed, subject.kernarg_size, run)]
+        return [refine(claimed, subject.kernarg_size, run, wanted.page_size)]
     return search(subject.kernarg_size, run)
 
 

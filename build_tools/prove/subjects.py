@@ -16,11 +16,12 @@ from .execute import Subject
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An object, its file name, and the recipe that the catalog claims; None if it claims none."""
+    """An object, its file name, and the recipe that the catalog claims, with a page size it claims; None if it claims none."""
 
     subject: Subject
     file: str
     claimed: Recipe | None
+    page_size: int = 1
 
 
 def load(path: Path, arch: str, fp8: str) -> Subject:
@@ -50,7 +51,7 @@ def catalogued(hsa: Path, objects: Path, archs: list[str], pattern: str) -> list
         for row in data.kernels:
             if row.sha256 in locked and fnmatchcase(row.file, pattern):
                 subject = load(objects / arch / row.file, arch, data.device.fp8)
-                found.append(Wanted(subject, row.file, _claimed(row)))
+                found.append(Wanted(subject, row.file, _claimed(row), min(row.claim.page_sizes) if row.claim else 1))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from build_tools.prove.case import Case, Recipe
 from build_tools.prove.classes import ProblemClass
 from build_tools.prove.errors import EvidenceInvalid
 from build_tools.prove.findings import finding_of
+from build_tools.prove.kernels import right_ones
 from build_tools.prove.outcome import Outcome
 
 RECIPE = Recipe("persistent", "fp8", "fp8", 16, 2)
@@ -89,3 +91,14 @@ def test_a_damaged_file_is_refused(proof: Proof, tmp_path: Path, change: str) ->
         path.write_text(json.dumps(data))
     with pytest.raises(EvidenceInvalid):
         evidence.read(path)
+
+
+def test_an_object_that_is_right_for_nothing_keeps_its_causes() -> None:
+    def nothing(cases: Sequence[Case]) -> list[Outcome]:
+        return [Outcome("fault", None, "out_of_bounds at 0x40") for _ in cases]
+
+    first, second = prove(RECIPE, nothing), prove(replace(RECIPE, tokens=1), nothing)
+    assert right_ones([first, second]) == (first,)
+    assert right_ones([first, prove(RECIPE, kernel)])[0].right
+    (cause, *_) = finding_of(first)["wrong"]
+    assert cause["status"] == "fault"

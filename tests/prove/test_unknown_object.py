@@ -11,7 +11,7 @@ import pytest
 from build_tools.prove.case import Case, Recipe
 from build_tools.prove.execute import Bench, Subject
 from build_tools.prove.outcome import Outcome
-from build_tools.prove.search import hypotheses, search
+from build_tools.prove.search import RunRecipe, hypotheses, refine, search
 from tests.prove.published import subject
 
 NAME = b"mla_a8w8_qh16_qseqlen1_gqaratio16_ps"
@@ -44,3 +44,42 @@ def test_the_argument_segment_bounds_what_is_tried(size: int, persistent: bool, 
     tried = hypotheses(size)
     assert any(recipe.persistent for recipe in tried) is persistent
     assert any(recipe.q_dtype == "fp8" for recipe in tried) is fp8
+
+
+def paged(insists: int, in_tokens: bool, fewest: int = 1) -> tuple[list[tuple[Recipe, Case]], RunRecipe]:
+    """A kernel that is right at one page size only, if it is fed in one way; with every run that was asked for."""
+    asked: list[tuple[Recipe, Case]] = []
+    truth = Recipe("persistent", "fp8", "fp8", 64, 1, mask="none", kv_in_tokens=in_tokens)
+
+    def run(recipe: Recipe, cases: Sequence[Case]) -> list[Outcome]:
+        asked.extend((recipe, case) for case in cases)
+        fed = replace(recipe, lse=False, min_tokens=1) == truth
+        return [
+            Outcome("right" if fed and not recipe.lse and case.page_size == insists and case.q_len >= fewest else "fault") for case in cases
+        ]
+
+    return asked, run
+
+
+@pytest.mark.parametrize("in_tokens", [False, True])
+@pytest.mark.parametrize("page_size", [64, 16, 8])
+def test_a_kernel_of_one_large_page_size_is_found(page_size: int, in_tokens: bool) -> None:
+    _, run = paged(page_size, in_tokens)
+    assert search(288, run, threads=1) == [Recipe("persistent", "fp8", "fp8", 64, 1, mask="none", kv_in_tokens=in_tokens)]
+
+
+def test_larger_pages_are_tried_only_where_page_1_gives_nothing() -> None:
+    asked, run = paged(1, False)
+    assert search(288, run, threads=1) == [Recipe("persistent", "fp8", "fp8", 64, 1, mask="none")]
+    assert {case.page_size for _, case in asked} == {1, 16}
+
+
+def test_a_claimed_recipe_is_measured_at_a_page_size_of_its_claim() -> None:
+    claimed = Recipe("persistent", "fp8", "fp8", 64, 1, mask="none")
+    asked, run = paged(64, True)
+    assert refine(claimed, 288, run, 64) == replace(claimed, kv_in_tokens=True)
+    assert {case.page_size for _, case in asked} == {64}
+
+
+def test_an_object_that_is_right_for_nothing_has_no_recipe() -> None:
+    assert search(288, lambda _, cases: [Outcome("fault")] * len(cases), threads=1) == []

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +32,11 @@ class Result:
     executed: tuple[str, ...]
 
 
-def build(root: Path, settings: Settings, report: Report) -> Result:
+def build(root: Path, settings: Settings, report: Report, kinds: Collection[str] = ()) -> Result:
     """Build the staged package; steps whose inputs did not change do no work.
 
-    One build at a time in a source tree; another waits. Raises ``BuildError`` kinds, among them those of the failed step.
+    kinds: only the steps of these kinds, with what they need. One build at a time in a source tree; another waits. Raises
+    ``BuildError`` kinds, among them those of the failed step.
     """
     where = layout.of(root, settings.archs)
     base = root / where.base
@@ -47,14 +48,15 @@ def build(root: Path, settings: Settings, report: Report) -> Result:
         write(root / where.ninja, graph.ninja(planned, where.graph, sys.executable).encode())
         for name in ("journal", "error.json"):
             (base / name).unlink(missing_ok=True)
-        _run_ninja(root, where, report)
+        targets = [output for step in planned if step.kind in kinds for output in step.outputs]
+        _run_ninja(root, where, targets, report)
         journal = base / "journal"
         executed = tuple(journal.read_text(encoding="utf-8").split()) if journal.exists() else ()
     return Result(root / where.stage, executed)
 
 
-def _run_ninja(root: Path, where: layout.Layout, report: Report) -> None:
-    command = [sys.executable, "-m", "ninja", "-f", where.ninja]
+def _run_ninja(root: Path, where: layout.Layout, targets: Sequence[str], report: Report) -> None:
+    command = [sys.executable, "-m", "ninja", "-f", where.ninja, *targets]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NINJA_")}
     # The steps find build_tools in their working directory, and the packages of an isolated build where this process found them.
     environment |= {"NINJA_STATUS": _STATUS, "PYTHONPATH": os.pathsep.join([str(root), *filter(None, sys.path)])}

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,14 +18,15 @@ from build_tools import settings
 from build_tools.build_graph import pipeline
 from build_tools.build_graph.layout import EMULATOR, OBJECTS
 from build_tools.build_graph.steps import zig_environment
-from build_tools.data import catalog
 from build_tools.entry import ROOT, report
+from build_tools.environment.pip_run import report_os_errors
+from build_tools.errors import SettingInvalid
 from build_tools.prove import evidence, plot, recheck, subjects, table_text
 from build_tools.prove.battery import LEVELS
-from build_tools.prove.files import replace_text
 from build_tools.prove.kernels import OBJECTS_AT_A_TIME, ObjectProof, prove_objects
 from build_tools.prove.libraries import Libraries, planner_in
 from build_tools.prove.session import Session, Store, cache_folder, make_executor
+from build_tools.providers.aiter import write
 
 HSA = ROOT / "hsa"
 DESCRIPTION = """Runs the exact bytes of kernels on the emulator, class of problems by class, against a float64 reference.
@@ -40,9 +42,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--kernel", default="*", metavar="GLOB", help="file names of catalogued kernels")
     parser.add_argument("--code-object", type=Path, metavar="PATH", help="prove this object, catalogued or not; nothing is written")
     parser.add_argument("--check", action="store_true", help="run a sample of the recorded evidence again; nothing is written")
-    parser.add_argument("--sample", type=int, default=1, metavar="N", help="classes of each finding that --check runs, 0 for all")
+    parser.add_argument("--sample", type=_count(0), default=1, metavar="N", help="classes of each finding that --check runs, 0 for all")
     parser.add_argument("--quick", action="store_true", help="a few classes in seconds; nothing is written")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--jobs", type=_count(1), default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--executor", metavar="MODULE:FACTORY", help="run on this concurrent.futures executor instead of processes")
     parser.add_argument("--aiter-source", type=Path, metavar="PATH", help="AITER checkout, installed aiter_meta, or wheel (default: PyPI)")
     parser.add_argument("--cache", type=Path, default=ROOT / "build" / "prove", metavar="DIR", help="folder of known outcomes")
@@ -51,13 +53,29 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.set_defaults(run=run)
 
 
+def _count(least: int) -> Callable[[str], int]:
+    """A number of ``least`` or more, as argparse reads it."""
+
+    def number(text: str) -> int:
+        value = int(text)
+        if value < least:
+            raise ValueError
+        return value
+
+    number.__name__ = f"number of {least} or more"
+    return number
+
+
 def run(args: argparse.Namespace) -> int:
     """Prove, print, and write evidence."""
+    archs = settings.select_archs(HSA, [args.arch] if args.arch else [])
     if args.check:
-        return _check(args)
+        return _check(args, archs)
     level = LEVELS[0] if args.quick else LEVELS[1]
+    # A given object is looked at before anything is built.
+    given = [_given(args)] if args.code_object is not None else []
     libraries = _libraries(args)
-    wanted = _wanted(args)
+    wanted = given or _locked(archs, args.kernel)
     store = Store(cache_folder(args.cache, libraries))
     written: list[str] = []
 
@@ -71,7 +89,8 @@ def run(args: argparse.Namespace) -> int:
         found = prove_objects(session, wanted, level, keep)
     seconds = time.monotonic() - start
     if args.svg is not None:
-        replace_text(args.svg, plot.svg(found))
+        with report_os_errors(args.svg):
+            write(args.svg, plot.svg(found).encode())
     if args.json:
         print(json.dumps(_payload(args, found, level, session.ran, sorted(written))))
     else:
@@ -83,16 +102,17 @@ def run(args: argparse.Namespace) -> int:
     return 0 if args.code_object is None or any(proof.right for one in found for proof in one.proofs) else 1
 
 
-def _check(args: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace, archs: Sequence[str]) -> int:
     libraries, ran, classes = _libraries(args), 0, 0
     start = time.monotonic()
     # Outcomes that are known already prove nothing here: this store is thrown away.
     with make_executor(args.executor, args.jobs) as executor, tempfile.TemporaryDirectory() as scratch:
         session = Session(executor, libraries, Store(Path(scratch)), None if args.json else _progress)
         todo = []
-        for wanted in _wanted(args):
+        for wanted in _locked(archs, args.kernel):
             path = evidence.path_of(HSA, wanted.subject.arch, wanted.file, wanted.subject.sha256)
-            if path.exists():
+            # A kernel that is served must have evidence; the others may.
+            if wanted.claimed or path.exists():
                 todo.append((wanted.subject, list(recheck.sample(evidence.read(path), args.sample))))
         with ThreadPoolExecutor(OBJECTS_AT_A_TIME) as pool:
             ran = sum(pool.map(lambda one: recheck.recheck(session, *one), todo))
@@ -104,22 +124,31 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _libraries(args: argparse.Namespace) -> Libraries:
-    """The emulator as the wheel holds it, and the planner. The build also fetches the objects."""
+    """The emulator as the wheel holds it, and the planner; the objects are fetched too."""
     chosen = settings.read(HSA, os.environ)
     if args.aiter_source:
         chosen = replace(chosen, aiter_source=args.aiter_source.absolute())
-    pipeline.build(ROOT, chosen, report)
+    # Not the table: it rests on the evidence that is to be written.
+    pipeline.build(ROOT, chosen, report, kinds=("fetch", "link-emulator"))
     return Libraries(ROOT / EMULATOR, planner_in(ROOT / "build" / "lib", zig_environment(ROOT)))
 
 
-def _wanted(args: argparse.Namespace) -> list[subjects.Wanted]:
-    archs = [args.arch] if args.arch else list(catalog.archs(HSA))
-    if args.code_object is None:
-        return subjects.catalogued(HSA, ROOT / OBJECTS, archs, args.kernel)
-    if args.arch is None:
-        args.arch = subjects.arch_of(args.code_object)
-    subject = subjects.load(args.code_object, args.arch, subjects.fp8_of(HSA, args.arch))
-    return [subjects.Wanted(subject, args.code_object.name, None)]
+def _locked(archs: Sequence[str], pattern: str) -> list[subjects.Wanted]:
+    """The locked kernels whose file name matches."""
+    found = subjects.catalogued(HSA, ROOT / OBJECTS, archs, pattern)
+    if not found:
+        raise SettingInvalid(
+            f"no locked kernel matches {pattern!a}",
+            cause=f"the locks of {', '.join(archs)} hold no such file",
+            remedy="`aiter-mla-aot kernels` lists them; the pattern must match the file name with its .co",
+        )
+    return found
+
+
+def _given(args: argparse.Namespace) -> subjects.Wanted:
+    """The object of ``--code-object``."""
+    arch = args.arch or subjects.arch_of(args.code_object)
+    return subjects.Wanted(subjects.load(args.code_object, arch, subjects.fp8_of(HSA, arch)), args.code_object.name, None)
 
 
 def _payload(args: argparse.Namespace, found: list[ObjectProof], level: str, ran: int, written: list[str]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class ClassesInvalid(ProveError):
 
 
 class ExecutorUnusable(ProveError):
-    """The executor named on the command line cannot be made."""
+    """The executor named on the command line cannot be made, or a process of it ended."""
 
     code = "MLA535"
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from .case import Recipe
-from .classes import CLASS_FIELDS, ProblemClass
+from build_tools.environment.pip_run import report_os_errors
+from build_tools.providers.aiter import write as write_file
+
+from .case import MASKS, RECIPES, Recipe
+from .classes import CLASS_FIELDS, ProblemClass, axes
 from .errors import EvidenceInvalid
-from .files import replace_text
 from .semantics import SEMANTICS_VERSION
 
 SCHEMA: Final = 1
@@ -37,8 +39,13 @@ class Evidence:
 
 
 def class_of(row: Sequence[Any]) -> ProblemClass:
-    """The class that a row of evidence names."""
-    return ProblemClass(**dict(zip(CLASS_FIELDS, row, strict=True)))
+    """The class that a row of evidence names. Raises ``ValueError`` or ``TypeError`` if there is none."""
+    member = ProblemClass(**dict(zip(CLASS_FIELDS, row, strict=True)))
+    for name in CLASS_FIELDS:
+        value, known = getattr(member, name), ("", *axes()[name].values) if name == "split" else axes()[name].values
+        if not any(type(value) is type(other) and value == other for other in known):
+            raise ValueError(f"{name} is {value!a:.40}")
+    return member
 
 
 def path_of(hsa: Path, arch: str, file: str, sha256: str) -> Path:
@@ -65,9 +72,11 @@ def text_of(evidence: Evidence) -> str:
 
 
 def write(hsa: Path, evidence: Evidence) -> Path:
-    """Writes the file."""
+    """Writes the file. Raises ``NotWritable``."""
     path = path_of(hsa, evidence.arch, evidence.file, evidence.sha256)
-    replace_text(path, text_of(evidence))
+    with report_os_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, text_of(evidence).encode())
     return path
 
 
@@ -75,7 +84,7 @@ def read(path: Path) -> Evidence:
     """The evidence in a file. Raises ``EvidenceInvalid`` if it is damaged or of another version."""
     try:
         data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise EvidenceInvalid(f"{path}: {error}", cause="not readable as JSON", remedy="run build_tools prove again") from error
     if not isinstance(data, dict) or data.get("schema") != SCHEMA or data.get("semantics") != SEMANTICS_VERSION:
         raise EvidenceInvalid(
@@ -83,16 +92,48 @@ def read(path: Path) -> Evidence:
         )
     try:
         made = Evidence(data["arch"], data["sha256"], data["file"], data["level"], tuple(data["findings"]))
+        same = path == path_of(path.parents[2], made.arch, made.file, made.sha256)
         for finding in made.findings:
-            made.envelope(Recipe.from_json(finding["recipe"]))
+            check_finding(finding)
     except (KeyError, TypeError, ValueError) as error:
         raise EvidenceInvalid(
-            f"{path}: {error!r}", cause="a field is missing or of another type", remedy="run build_tools prove again"
+            f"{path}: {error!r}", cause="a field is missing, of another type or impossible", remedy="run build_tools prove again"
         ) from error
-    if path != path_of(path.parents[2], made.arch, made.file, made.sha256):
+    if not same:
         raise EvidenceInvalid(
             f"{path}: the name is not that of its object", cause="renamed or copied", remedy="run build_tools prove again"
         )
-    if not all(math.isfinite(finding["worst"]["output"]) for finding in made.findings):
-        raise EvidenceInvalid(f"{path}: an error is not finite", cause="edited", remedy="run build_tools prove again")
     return made
+
+
+def check_finding(finding: Mapping[str, Any]) -> None:
+    """Raise ``KeyError``, ``TypeError`` or ``ValueError`` unless everything that is read of a finding later is there and possible."""
+    recipe = Recipe.from_json(finding["recipe"])
+    if recipe.recipe not in RECIPES or recipe.mask not in MASKS or not 1 <= recipe.min_tokens <= recipe.tokens or recipe.heads < 1:
+        raise ValueError("recipe is impossible")
+    for row in finding["right"]:
+        class_of(row[:-1])
+        _typed(row[-1], str)
+    for group in finding["wrong"]:
+        _typed(group["status"], str)
+        _typed(group["cause"], str)
+        for row in group["classes"]:
+            class_of(row)
+    worst, properties = finding["worst"], finding["properties"]
+    for value in (worst["output"], worst["row"], *([] if worst["lse"] is None else [worst["lse"]])):
+        if not 0.0 <= _typed(value, float) < math.inf:
+            raise ValueError(f"an error is {value}")
+    _typed(properties["nan_safe"], bool)
+    _typed(properties["large_safe"], bool)
+    timing = properties["timing"]
+    if timing["kind"] not in ("strict", "dependent", "unknown"):
+        raise ValueError(f"timing is {timing['kind']!a:.40}")
+    for value in (finding["members"], *(timing[name] for name in ("memory", "lds") if timing[name] is not None)):
+        if _typed(value, int) < 0:
+            raise ValueError(f"a count is {value}")
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{value!a:.40} is no {kind.__name__}")
+    return value

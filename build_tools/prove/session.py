@@ -8,12 +8,13 @@ import json
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
 from build_tools.build_graph.imports import sources
+from build_tools.environment.pip_run import report_os_errors
 
 from .case import Case, Recipe, key
 from .device import Emulator
@@ -56,7 +57,7 @@ class Store:
         return self._folder / f"{subject.sha256[:16]}-{key(recipe.to_json(), subject.arch)[:16]}.jsonl"
 
     def load(self, subject: Subject, recipe: Recipe) -> dict[str, Outcome]:
-        """Outcomes by the key of their case. A line that an interrupted run left unfinished is passed over."""
+        """Outcomes by the key of their case. A line that is not whole, as an interrupted run may leave one, is passed over."""
         path = self._file(subject, recipe)
         with self._lock:
             if path.name not in self._known:
@@ -64,9 +65,9 @@ class Store:
                 for line in path.read_text("utf-8").splitlines() if path.exists() else ():
                     try:
                         row = json.loads(line)
-                    except ValueError:
+                        found[row["key"]] = Outcome.from_json(row["outcome"])
+                    except (ValueError, KeyError, TypeError):
                         continue
-                    found[row["key"]] = Outcome.from_json(row["outcome"])
                 self._known[path.name] = found
             return self._known[path.name]
 
@@ -74,7 +75,7 @@ class Store:
         """Remembers outcomes."""
         known = self.load(subject, recipe)
         path = self._file(subject, recipe)
-        with self._lock:
+        with self._lock, report_os_errors(self._folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a", encoding="utf-8") as file:
                 # An interrupted run may have left a line without its end.
@@ -111,7 +112,7 @@ class Session:
         chunks = [todo[place : place + CHUNK] for place in range(0, len(todo), CHUNK)]
         futures = [self._executor.submit(run_cases, self._libraries, subject, recipe, chunk) for chunk in chunks]
         for chunk, future in zip(chunks, futures, strict=True):
-            self._store.add(subject, recipe, chunk, future.result())
+            self._store.add(subject, recipe, chunk, _result(future))
             self._count(done=len(chunk))
         return [known[key(case.to_json())] for case in cases]
 
@@ -122,6 +123,17 @@ class Session:
             self.ran += done
             if self._progress is not None:
                 self._progress(self._done, self._asked)
+
+
+def _result(future: Future[list[Outcome]]) -> list[Outcome]:
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        raise ExecutorUnusable(
+            "a process of the proof ended before its work was done",
+            cause=f"{error}: killed from outside, perhaps for want of memory",
+            remedy="run the command again, with fewer --jobs: what is known is not run again",
+        ) from error
 
 
 def make_executor(name: str | None, jobs: int) -> Executor:

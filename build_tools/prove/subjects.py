@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -42,7 +43,7 @@ def fp8_of(hsa: Path, arch: str) -> str:
     return str(catalog.load(hsa, arch).device.fp8)
 
 
-def catalogued(hsa: Path, objects: Path, archs: list[str], pattern: str) -> list[Wanted]:
+def catalogued(hsa: Path, objects: Path, archs: Sequence[str], pattern: str) -> list[Wanted]:
     """The locked decode objects whose file name matches, in the catalog's order."""
     found = []
     for arch in archs:

@@ -15,6 +15,7 @@ from build_tools.providers.lock import Provider
 from build_tools.providers.view import MAX_LICENCE_BYTES, MAX_OBJECT_BYTES, OBJECT_PATH
 
 MAX_MEMBERS: Final = 200_000
+# NotImplementedError is what zipfile raises for a compression method it does not know.
 _DAMAGE: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, UnicodeDecodeError, ValueError)
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "licenses/LICENSE")
 

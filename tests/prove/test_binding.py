@@ -21,7 +21,14 @@ SPAN = Gate("span", ("*.co",), "kv_span", {"kv_over_4gib": [True]}, "32 bits", "
 
 def write(hsa: Path, right: list[ProblemClass], recipe: Recipe = RECIPE) -> None:
     rows = [[*member.to_json().values(), "0"] for member in right]
-    finding = {"recipe": recipe.to_json(), "right": rows, "worst": {"output": 0.01}}
+    finding = {
+        "recipe": recipe.to_json(),
+        "right": rows,
+        "wrong": [],
+        "worst": {"output": 0.01, "row": 0.02, "lse": None},
+        "properties": {"nan_safe": False, "large_safe": True, "timing": {"kind": "strict", "memory": None, "lds": None}},
+        "members": 1,
+    }
     evidence.write(hsa, evidence.Evidence("gfx942", SHA, "k.co", "full", (finding,)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -102,3 +103,62 @@ def test_an_object_that_is_right_for_nothing_keeps_its_causes() -> None:
     assert right_ones([first, prove(RECIPE, kernel)])[0].right
     (cause, *_) = finding_of(first)["wrong"]
     assert cause["status"] == "fault"
+
+
+def changed(finding: dict[str, object], place: str, value: object) -> dict[str, object]:
+    """A copy of a finding in which the value at a dotted place is another one."""
+    copy = json.loads(json.dumps(finding))
+    *way, last = place.split(".")
+    inner = copy
+    for name in way:
+        inner = inner[int(name)] if isinstance(inner, list) else inner[name]
+    if isinstance(inner, list):
+        inner[int(last)] = value
+    else:
+        inner[last] = value
+    return dict(copy)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("right.0.0", 3),
+        ("right.0.0", True),
+        ("right.0.1", 1),
+        ("right.0.2", 1),
+        ("right.0.4", "span_9g"),
+        ("right.0.8", 7),
+        ("right.0", []),
+        ("right", None),
+        ("wrong.0.classes.0.3", -1),
+        ("wrong.0.cause", None),
+        ("wrong.0", "wrong"),
+        ("worst.output", math.nan),
+        ("worst.row", math.inf),
+        ("worst.row", "0"),
+        ("worst.lse", -1.0),
+        ("properties.nan_safe", 1),
+        ("properties.timing.kind", "fine"),
+        ("properties.timing.lds", -300),
+        ("members", 1.5),
+        ("members", True),
+        ("recipe.recipe", "other"),
+        ("recipe.surprise", 1),
+        ("recipe.heads", 0),
+    ],
+)
+def test_a_finding_with_an_impossible_value_is_refused(proof: Proof, tmp_path: Path, place: str, value: object) -> None:
+    path = evidence.write(tmp_path, made(proof))
+    data = json.loads(path.read_text())
+    data["findings"] = [changed(data["findings"][0], place, value)]
+    path.write_text(json.dumps(data))
+    with pytest.raises(EvidenceInvalid):
+        evidence.read(path)
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", b"[" * 100_000, b"1e999", b""])
+def test_a_file_that_is_no_evidence_is_refused(proof: Proof, tmp_path: Path, text: bytes) -> None:
+    path = evidence.write(tmp_path, made(proof))
+    path.write_bytes(text)
+    with pytest.raises(EvidenceInvalid):
+        evidence.read(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -96,3 +96,21 @@ def test_an_executor_is_made_by_its_name() -> None:
 def test_a_name_that_makes_no_executor_is_an_error(name: str) -> None:
     with pytest.raises(ExecutorUnusable):
         make_executor(name, 1)
+
+
+def test_a_process_that_ended_is_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def killed(*_: object) -> list[Outcome]:
+        raise BrokenExecutor("a process was killed")
+
+    monkeypatch.setattr(module, "run_cases", killed)
+    with ThreadPoolExecutor(1) as executor, pytest.raises(ExecutorUnusable, match="ended"):
+        Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
+
+
+def test_lines_of_another_shape_are_passed_over(ran: list[Case], tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
+        (file,) = tmp_path.iterdir()
+        file.write_text(file.read_text() + '[]\n{}\n{"key": "k", "outcome": {"other": 1}}\n')
+        Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
+    assert len(ran) == 2

@@ -10,6 +10,7 @@ import pytest
 from build_tools import settings
 from build_tools.build_graph import pipeline
 from build_tools.errors import DataError, ExtensionCompileFailed, ObjectUnknown
+from build_tools.prove.errors import EvidenceInvalid
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -111,4 +112,15 @@ def test_an_error_in_code_is_the_compilers_and_names_the_file(tree: Path) -> Non
 def test_an_error_in_data_is_raised_before_anything_runs(tree: Path) -> None:
     append(tree / "hsa/gfx942/lock.toml", 'surprise = "x"\n')
     with pytest.raises(DataError, match="surprise"):
+        build(tree)
+
+
+def test_what_a_proof_needs_is_built_though_the_evidence_is_damaged(tree: Path) -> None:
+    damaged = next((tree / "hsa/gfx942/evidence").glob("*.json"))
+    damaged.write_text("{", encoding="utf-8")
+    (tree / "build/lib/libaiter_mla_emulator.so").unlink()
+    chosen = settings.read(tree / "hsa", {})
+    executed = pipeline.build(tree, chosen, lambda _: None, kinds=("fetch", "link-emulator")).executed
+    assert executed == ("link-emulator",)
+    with pytest.raises(EvidenceInvalid):
         build(tree)

@@ -17,10 +17,11 @@ _COLUMNS = "| mode | q / KV dtype | page size | heads | q length | mask | route 
 
 _HEAD = """# Support matrix
 
-Written by `python3 -m build_tools coverage` from the dispatch tables; do not edit. Each kernel of catalog `shipped` is proven on the emulator
-for all that it serves here ([proving.md](proving.md)); in catalog `full` those that the wheel does not hold have no evidence. The rows are for uniform query lengths, one KV list for all tokens of a request, no LSE,
-no context parallelism and up to 4 GiB of KV; `aiter-mla-aot explain` answers for everything else. A refused problem has no row. The counts
-are over the whole domain, of which most is refused for its page size alone: eight of nine page sizes are served by few kernels.
+Written by `python3 -m build_tools coverage` from the dispatch tables; do not edit. Each kernel of catalog `shipped` is proven on the
+emulator for all that it serves here ([proving.md](proving.md)); in catalog `full` those that the wheel does not hold have no evidence.
+The rows are for uniform query lengths, one KV list for all tokens of a request, no LSE, no context parallelism and up to 4 GiB of KV;
+`aiter-mla-aot explain` answers for everything else. A refused problem has no row. The counts are over the whole domain, of which most
+is refused for its page size alone: eight of nine page sizes are served by few kernels.
 """
 
 

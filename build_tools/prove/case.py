@@ -41,6 +41,7 @@ class Recipe:
     sub_q: int = 0
     single: str = "out"
     out_scale_missing: bool = False
+    heads_as_rows: bool = False
 
     @property
     def persistent(self) -> bool:
@@ -48,8 +49,9 @@ class Recipe:
         return self.recipe.startswith("persistent")
 
     def to_json(self) -> dict[str, Any]:
-        """All fields."""
-        return asdict(self)
+        """All fields; one that few recipes need only where it is set."""
+        plain = asdict(self)
+        return {name: value for name, value in plain.items() if value or name != "heads_as_rows"}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Recipe:
@@ -66,6 +68,7 @@ class Case:
     row_slack: rows behind the last of q and of the output. poison: what KV rows hold that no request uses: ``finite``
     ordinary numbers, ``large`` ones or ``nan``.
     top_k: sparse work, keys of each query token's own list, or -1. nulls: optional pointers that the recipe does not need are null.
+    cp_world_size, cp_rank: context parallelism; ``kv_lens`` are then this rank's keys: those at places rank, rank + world size, ...
     """
 
     heads: int
@@ -93,11 +96,29 @@ class Case:
     lds_latency: int = 130
     memory_latency: int = 600
     seed: int = 0
+    cp_world_size: int = 1
+    cp_rank: int = 0
 
     @property
     def q_len(self) -> int:
         """Largest number of query tokens of a request."""
         return max(self.q_lens)
+
+    @property
+    def global_kv_lens(self) -> tuple[int, ...]:
+        """Keys of each request on all ranks: one of the numbers that give this rank its share, which one by the seed."""
+        world, rank = self.cp_world_size, self.cp_rank
+        shares = enumerate(self.kv_lens, self.seed)
+        return tuple((keys - 1) * world + rank + 1 + turn % world if keys else turn % (rank + 1) for turn, keys in shares)
+
+    def seen(self, request: int) -> tuple[int, ...]:
+        """How many of a request's keys here each of its query tokens sees."""
+        q_len, keys = self.q_lens[request], self.kv_lens[request]
+        if not self.causal:
+            return (keys,) * q_len
+        everywhere = self.global_kv_lens[request]
+        visible = (everywhere - (q_len - 1 - place) for place in range(q_len))
+        return tuple(max(0, -(-(count - self.cp_rank) // self.cp_world_size)) for count in visible)
 
     def but(self, **changes: Any) -> Case:
         """A copy with other values."""

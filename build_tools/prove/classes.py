@@ -91,7 +91,8 @@ def classes_of(recipe: Recipe) -> tuple[ProblemClass, ...]:
     declared = axes()
     items = [item for item in declared["item"].values if item == "cut" or int(item) <= recipe.tokens]
     items = [item for item in items if item == "cut" or int(item) >= recipe.min_tokens]
-    if not recipe.persistent:
+    if not recipe.persistent or recipe.context_parallel:
+        # A rank cannot tell which of its keys the tokens of a cut request see.
         items.remove("cut")
     native = str(recipe.tokens)
     splits = (
@@ -101,12 +102,17 @@ def classes_of(recipe: Recipe) -> tuple[ProblemClass, ...]:
     found = []
     for page, causal, split in itertools.product(declared["page_size"].values, declared["causal"].values, splits):
         own = replace(plain, page_size=page, causal=causal, split=split)
+        if recipe.context_parallel and recipe.mask == "none" and causal:
+            # Nor can it leave out keys for a kernel that shows all.
+            found += [replace(own, item=item) for item in items if item == "1"]
+            continue
         found += [replace(own, item=item) for item in items]
         found += [replace(own, span=span) for span in declared["span"].values[1:]]
         if recipe.persistent:
-            groups = declared["groups"].values[1:] if recipe.min_tokens == 1 else ()
+            alone = recipe.min_tokens == 1 and not recipe.context_parallel
+            groups = declared["groups"].values[1:] if alone else ()
             found += [replace(own, item="1", groups=count) for count in groups if count * recipe.heads <= MAX_HEADS]
             found.append(replace(own, lse=True))
-            if recipe.min_tokens == 1:
+            if alone:
                 found.append(replace(own, item="1", sparse=True))
     return tuple(sorted(dict.fromkeys(found), key=lambda member: (member != plain, member.page_size)))

@@ -17,9 +17,10 @@ from .kernarg import pack
 from .outcome import Outcome
 from .planner import Index, Planner, Schedule
 
-BUDGET: Final = 40_000_000
-"""Wave instructions of one workgroup; more is a run-away kernel."""
-WORKGROUP: Final = 256
+_LEAST_BUDGET: Final = 2_000_000
+_KEY_BUDGET: Final = 2_000
+"""Wave instructions of one workgroup, whatever it is given and for each key of a work item. Kernels need a tenth of it; one that
+runs away, as most do that are fed in a wrong way, is stopped soon."""
 
 _OUT_CANARY: Final = 0x7FD5  # a NaN that no kernel makes
 _FLOAT_CANARY: Final = 0x7FD5A5A5
@@ -38,6 +39,8 @@ class Subject:
     image: bytes
     symbol: str
     kernarg_size: int
+    workgroup: int = 256
+    """Threads of a workgroup."""
 
 
 @dataclass
@@ -64,7 +67,7 @@ class Bench:
             lds_latency=case.lds_latency,
             memory_latency=case.memory_latency,
             seed=case.seed,
-            budget=BUDGET,
+            budget=budget_of(recipe, case),
             threads=self._threads,
             poison="finite",
         )
@@ -113,8 +116,7 @@ class _Run:
         expected, expected_lse = reference.attention(
             given.q_values[:, : case.heads],
             given.keys,
-            (1,) * total if sparse else case.q_lens,
-            causal=case.causal and not sparse,
+            [(len(rows),) for rows in given.keys] if sparse else [case.seen(request) for request in range(len(case.q_lens))],
             sm_scale=given.sm_scale,
             q_scale=case.q_scale if recipe.q_dtype == "fp8" else 1.0,
             kv_scale=case.kv_scale if recipe.kv_dtype == "fp8" else 1.0,
@@ -146,7 +148,7 @@ class _Run:
             "virtual_batches": 0,
             "kv_in_tokens": int(recipe.kv_in_tokens),
             "partial_always": int(case.partial_always),
-            "context_parallel": 0,
+            "context_parallel": int(recipe.context_parallel and recipe.mask == "request"),
         }
         return self.bench.planner.schedule(settings, index)
 
@@ -175,15 +177,18 @@ class _Run:
             "last_page_lens": copy(given.index.last_page_lens).ctypes.data,
             "qo_indptr": copy(given.index.qo_indptr).ctypes.data,
             "softmax_scale": given.sm_scale,
-            "rows": recipe.heads if recipe.recipe == "persistent_rows" else recipe.heads * self.tokens,
+            "rows": recipe.heads if recipe.recipe == "persistent_rows" or recipe.heads_as_rows else recipe.heads * self.tokens,
             "q_batch_stride": case.q_len * self.groups * recipe.heads * QK_DIM * item_bytes,
-            "page_stride": case.page_size * QK_DIM * given.kv.dtype.itemsize,
+            "page_stride": given.kv[0].nbytes,
             "log2_page": case.page_size.bit_length() - 1,
             "partial_out": buffers.partial_out.ctypes.data,
             "partial_lse": buffers.partial_lse.ctypes.data,
             "out": buffers.out.ctypes.data,
-            "cp_world_size": 1,
+            "cp_world_size": case.cp_world_size,
+            "cp_rank": case.cp_rank,
         }
+        if recipe.context_parallel:
+            values["global_kv_indptr"] = copy(self._global_kv_indptr()).ctypes.data
         if recipe.q_dtype == "fp8" or not case.nulls:
             values["q_scale"] = copy(np.array([case.q_scale], np.float32)).ctypes.data
         if recipe.kv_dtype == "fp8" or not case.nulls:
@@ -205,7 +210,7 @@ class _Run:
                 values["out"] = 0
             rows = case.q_len * recipe.heads
             grid = (-(-rows // recipe.sub_q), given.index.batch, case.splits)
-        return self.bench.kernel(self.subject).launch(grid, WORKGROUP, pack(self.subject.kernarg_size, values))
+        return self.bench.kernel(self.subject).launch(grid, self.subject.workgroup, pack(self.subject.kernarg_size, values))
 
     def _damage(self, index: Index, schedule: Schedule | None, buffers: _Buffers) -> tuple[str, str]:
         """Which memory was written that is not the launch's, or not written though a work item owns it; empty if none."""
@@ -252,10 +257,15 @@ class _Run:
             indptr = np.arange(index.batch + 1, dtype=np.int32) * case.splits
             self.bench.planner.split_merge(index, written, indptr, full, full_lse, case.page_size, 0)
             has_lse = True
-        self.bench.planner.empty_rows(index, full, full_lse, causal=case.causal, page_size=case.page_size)
+        ranks = (self._global_kv_indptr(), case.cp_world_size, case.cp_rank)
+        self.bench.planner.empty_rows(index, full, full_lse, ranks, causal=case.causal, page_size=case.page_size)
         out[...] = full[:, : case.heads]
         lse[...] = full_lse[:, : case.heads]
         return has_lse
+
+    def _global_kv_indptr(self) -> npt.NDArray[np.int32]:
+        """Where each request's keys begin, counted over all ranks."""
+        return np.concatenate([[0], np.cumsum(self.case.global_kv_lens)]).astype(np.int32)
 
     @staticmethod
     def _unwritten_as_empty(buffers: _Buffers, rows: int) -> npt.NDArray[np.float32]:
@@ -273,6 +283,12 @@ def _owned(schedule: Schedule, buffers: _Buffers) -> tuple[npt.NDArray[np.bool_]
         else:
             partial[location : location + end - begin] = True
     return partial, final
+
+
+def budget_of(recipe: Recipe, case: Case) -> int:
+    """Wave instructions that one workgroup of a case may take, even if it has all the work."""
+    items = max(1, case.q_len) * -(-case.heads // recipe.heads)
+    return _LEAST_BUDGET + _KEY_BUDGET * items * sum(case.kv_lens)
 
 
 def describe_fault(fault: Any) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -13,18 +11,12 @@ import numpy.typing as npt
 from . import numbers
 from .case import QK_DIM, Case, Recipe
 from .planner import Index
-from .random_bits import Float64, Stream, normal_table
+from .pool import MakeMemory, Places, draw, format_of, make_pool, page_bytes
+from .random_bits import Float64, Stream
 
 Bits = npt.NDArray[Any]
-MakeKv = Callable[[tuple[int, ...], npt.DTypeLike], Bits]
 STALE_INDEX: Final = 0x7FFFFFF0
 """A page id that no pool has: following it is a fault."""
-
-_QUERY_SIZE: Final = {"tiny": 2.0**-6, "huge": 24.0, "flat": 0.0}
-_KEY_SIZE: Final = {"tiny": 2.0**-6, "huge": 16.0}
-"""Size of numbers of a kind where it is not 1. ``huge``: scores far beyond what exp takes, so that one key has all the weight.
-``flat``: all keys of a request alike in score, so that the softmax is an average."""
-_LARGE: Final = {"bf16": 3.0e4, "e4m3fnuz": 240.0, "e4m3fn": 448.0}
 
 
 @dataclass(frozen=True)
@@ -39,25 +31,6 @@ class Inputs:
     keys: tuple[Float64, ...]
     """Rows of each request's keys in order; of each query token's in sparse work."""
     sm_scale: float
-
-
-def format_of(dtype: str, fp8: str) -> str:
-    """``bf16``, or the arch's float8 format for ``fp8``."""
-    return fp8 if dtype == "fp8" else dtype
-
-
-@cache
-def _table(kind: str, role: str, dtype: str) -> Bits:
-    """The 65536 bit patterns that inputs of a kind are drawn from. q and keys are of size 1, or what the kind says."""
-    values = normal_table()
-    if kind == "outlier":
-        values = np.where(np.arange(len(values)) % 256 == 0, values * 16.0, values)
-    values = values * (_QUERY_SIZE if role == "q" else _KEY_SIZE).get(kind, 1.0)
-    return numbers.encode(values, dtype)
-
-
-def _draw(stream: Stream, kind: str, role: str, dtype: str, shape: tuple[int, ...]) -> Bits:
-    return np.asarray(_table(kind, role, dtype)[stream.places(16, shape)])
 
 
 def page_ids(case: Case, pages: int, page_bytes: int) -> tuple[npt.NDArray[np.int64], int]:
@@ -91,20 +64,19 @@ def index_of(case: Case) -> Index:
     )
 
 
-def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
+def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeMemory) -> Inputs:
     """All tensors of a case. ``make_kv`` gives zeroed memory for the KV pool, which may span more than there is memory."""
     index = index_of(case)
     stream = Stream("inputs", case.seed, case.values)
     groups = -(-case.heads // recipe.heads)
-    q_format, kv_format = format_of(recipe.q_dtype, fp8), format_of(recipe.kv_dtype, fp8)
+    q_format = format_of(recipe.q_dtype, fp8)
     tokens = int(index.qo_indptr[-1])
-    q = _draw(stream, case.values, "q", q_format, (tokens, groups * recipe.heads, QK_DIM))
+    q = draw(stream, case.values, "q", q_format, (tokens, groups * recipe.heads, QK_DIM))
     lists, entries = _lists(case, index)
-    ids, pool = page_ids(case, sum(pages for _, pages, _ in lists), case.page_size * QK_DIM * numbers.ITEM_BYTES[kv_format])
-    kv = make_kv((pool, case.page_size, QK_DIM), numbers.storage(kv_format))
-    _poison(case, kv, kv_format, ids)
-    used = np.unique(ids)
-    kv[used] = _draw(stream, case.values, "kv", kv_format, (len(used), case.page_size, QK_DIM))
+    ids, pages_of_pool = page_ids(case, sum(pages for _, pages, _ in lists), page_bytes(recipe.kv_dtype, case.page_size, fp8))
+    pool = make_pool(make_kv, pages_of_pool, case.page_size, recipe.kv_dtype, fp8)
+    pool.poison(case.poison, case.values, _unused(case, pages_of_pool, ids))
+    pool.draw(stream, case.values, np.unique(ids))
     kv_indices = np.full(entries + case.index_slack, STALE_INDEX, np.int32)
     keys, tails = [], []
     place = 0
@@ -112,13 +84,21 @@ def make(case: Case, recipe: Recipe, fp8: str, make_kv: MakeKv) -> Inputs:
         own = ids[place : place + pages]
         place += pages
         kv_indices[begin : begin + pages] = own
-        keys.append(numbers.decode(kv[own].reshape(-1, QK_DIM)[:count], kv_format))
+        keys.append(pool.keys(own)[:count])
         if count % case.page_size and case.layout != "repeated":
             tails.append((int(own[-1]), count % case.page_size))
     for page, filled in tails:
-        kv[page, filled:] = _poison_row(case.poison, case.values, kv_format)
+        pool.poison(case.poison, case.values, page, filled)
     sm_scale = case.sm_scale or float(np.float32(QK_DIM**-0.5))
-    return Inputs(index, kv_indices, q, kv, numbers.decode(q, q_format), tuple(keys), sm_scale)
+    return Inputs(index, kv_indices, q, pool.memory, numbers.decode(q, q_format), tuple(keys), sm_scale)
+
+
+def _unused(case: Case, pages: int, ids: Places) -> Places:
+    """Pages that no request uses. Of a pool too large to fill, those beside the used ones and the first."""
+    if not case.layout.startswith("span"):
+        return np.setdiff1d(np.arange(pages), ids)
+    wanted = np.unique(np.concatenate([[0], ids - 1, ids + 1]))
+    return wanted[(wanted >= 0) & (wanted < pages)]
 
 
 def _lists(case: Case, index: Index) -> tuple[list[tuple[int, int, int]], int]:
@@ -138,22 +118,3 @@ def _lists(case: Case, index: Index) -> tuple[list[tuple[int, int, int]], int]:
             count = max(0, min(seen, room * case.page_size))
             lists.append((len(lists) * room, -(-count // case.page_size), count))
     return lists, len(lists) * room
-
-
-@cache
-def _poison_row(kind: str, values: str, dtype: str) -> Bits:
-    """A row that nobody may count: as another request's key may be (``finite``), as large as the format has (``large``), or NaN."""
-    if kind == "nan":
-        return np.full(QK_DIM, numbers.NAN_BITS[dtype], numbers.storage(dtype))
-    signs = Stream("poison").places(1, (QK_DIM,)).astype(np.float64) * 2.0 - 1.0
-    return numbers.encode(signs * (_LARGE[dtype] if kind == "large" else 1.5 * _KEY_SIZE.get(values, 1.0)), dtype)
-
-
-def _poison(case: Case, kv: Bits, dtype: str, ids: npt.NDArray[np.int64]) -> None:
-    """Fills pages that no request uses. Of a pool too large to fill, those beside the used ones and the first."""
-    if case.layout.startswith("span"):
-        wanted = np.unique(np.concatenate([[0], ids - 1, ids + 1]))
-        wanted = wanted[(wanted >= 0) & (wanted < len(kv))]
-    else:
-        wanted = np.setdiff1d(np.arange(len(kv)), ids)
-    kv[wanted] = _poison_row(case.poison, case.values, dtype)

@@ -49,7 +49,8 @@ def right_ones(proofs: list[Proof]) -> tuple[Proof, ...]:
     """
 
     def covers(other: Proof, proof: Proof, earlier: bool) -> bool:
-        same = all(getattr(other.recipe, name) == getattr(proof.recipe, name) for name in ("persistent", "q_dtype", "kv_dtype", "heads"))
+        names = ("persistent", "q_dtype", "kv_dtype", "heads", "context_parallel")
+        same = all(getattr(other.recipe, name) == getattr(proof.recipe, name) for name in names)
         more = set(other.right) > set(proof.right)
         return same and (more or (earlier and set(other.right) == set(proof.right)))
 

@@ -23,9 +23,13 @@ _FREE_FIELDS: Final = (
     "nulls",
     "splits",
     "seed",
+    "cp_world_size",
+    "cp_rank",
 )
 SPARSE_KEYS: Final = 100
 """Keys of a query token's list in sparse work."""
+_RANK: Final = (4, 2)
+"""Ranks, and which one, of the plainest case of a context-parallel recipe."""
 _SOLO: Final = (1, 16, 17, 64, 65, 200)
 _QUICK_EDGES: Final = (1, 2, 16, 17, 33, 65, 129)
 
@@ -40,6 +44,7 @@ def base(recipe: Recipe, member: ProblemClass) -> Case:
     # Several tokens, so that their lists differ.
     q_len = 3 if member.sparse else q_len_of(recipe, member.item)
     small = member.span == "small"
+    world_size, rank = _RANK if recipe.context_parallel else (1, 0)
     return Case(
         heads=recipe.heads * member.groups,
         q_lens=(q_len,),
@@ -51,6 +56,8 @@ def base(recipe: Recipe, member: ProblemClass) -> Case:
         splits=2 if member.split == "many" else 1,
         top_k=SPARSE_KEYS if member.sparse else -1,
         layout="shuffled" if small else member.span,
+        cp_world_size=world_size,
+        cp_rank=rank,
     )
 
 
@@ -101,6 +108,8 @@ def free_axes(recipe: Recipe) -> dict[str, Sequence[Any]]:
         del found["scales"]
     if recipe.min_tokens > 1:
         found.pop("ragged", None)
+    if not recipe.context_parallel:
+        del found["ranks"]
     return found
 
 
@@ -150,6 +159,8 @@ def _case(recipe: Recipe, member: ProblemClass, row: Mapping[str, Any], seed: in
     }
     if member.span == "small":
         changes["layout"] = row["layout"]
+    if recipe.context_parallel:
+        changes["cp_world_size"], changes["cp_rank"] = row["ranks"]
     if recipe.persistent:
         changes |= {"workgroups": row["workgroups"], "granularity": max(1, row["granularity"] // member.page_size)}
     elif member.split == "many":

@@ -146,10 +146,20 @@ class Planner:
         )
         self._call("amla_split_merge", ctypes.byref(request))
 
-    def empty_rows(self, index: Index, out: npt.NDArray[np.uint16], lse: Float32 | None, *, causal: bool, page_size: int) -> None:
-        """Writes the query tokens that see no key: 0, and LSE -inf."""
+    def empty_rows(
+        self, index: Index, out: npt.NDArray[np.uint16], lse: Float32 | None, ranks: tuple[Int32, int, int], *, causal: bool, page_size: int
+    ) -> None:
+        """Writes the query tokens that see no key: 0, and LSE -inf. ``ranks``: where requests begin on all ranks, how many, which."""
+        global_kv_indptr, world_size, rank = ranks
         request = structs.EmptyRequest(
-            index=index.struct(), batch=index.batch, page_size=page_size, cp_world_size=1, causal=causal, output=_output(out, lse)
+            index=index.struct(),
+            global_kv_indptr=_address(global_kv_indptr),
+            batch=index.batch,
+            page_size=page_size,
+            cp_world_size=world_size,
+            cp_rank=rank,
+            causal=causal,
+            output=_output(out, lse),
         )
         self._call("amla_empty_rows", ctypes.byref(request))
 

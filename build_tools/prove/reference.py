@@ -14,9 +14,8 @@ V_DIM = 512
 def attention(
     q: Float64,
     keys: Sequence[Float64],
-    q_lens: Sequence[int],
+    seen: Sequence[Sequence[int]],
     *,
-    causal: bool,
     sm_scale: float,
     q_scale: float = 1.0,
     kv_scale: float = 1.0,
@@ -24,21 +23,20 @@ def attention(
     """Output [tokens, heads, 512] and natural-log LSE [tokens, heads].
 
     q: [tokens, heads, 576], requests one after another. keys: rows of each request; a value is the first 512 numbers of its key.
-    Under the causal mask token i of Q sees the first ``n - (Q - 1 - i)`` of n keys. A token that sees none has output 0 and LSE -inf.
+    seen: for each request, how many of its first keys each query token sees. A token that sees none has output 0 and LSE -inf.
     """
     tokens, heads, _ = q.shape
     out = np.zeros((tokens, heads, V_DIM))
     lse = np.full((tokens, heads), -np.inf)
     token = 0
-    for rows, q_len in zip(keys, q_lens, strict=True):
-        for place in range(q_len):
-            seen = len(rows) - (q_len - 1 - place) if causal else len(rows)
-            if seen > 0:
-                scores = (q[token] @ rows[:seen].T) * (sm_scale * q_scale * kv_scale)
+    for rows, counts in zip(keys, seen, strict=True):
+        for count in counts:
+            if count > 0:
+                scores = (q[token] @ rows[:count].T) * (sm_scale * q_scale * kv_scale)
                 largest = scores.max(axis=1, keepdims=True)
                 weights = np.exp(scores - largest)
                 total = weights.sum(axis=1, keepdims=True)
-                out[token] = (weights / total) @ rows[:seen, :V_DIM] * kv_scale
+                out[token] = (weights / total) @ rows[:count, :V_DIM] * kv_scale
                 lse[token] = (largest + np.log(total))[:, 0]
             token += 1
     return out, lse

@@ -5,7 +5,6 @@ Names of files, symbols and arguments are not looked at, so that a renamed objec
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,87 +12,57 @@ from typing import Final
 
 from .case import Case, Recipe
 from .classes import ProblemClass
+from .hypotheses import in_tokens, likely, probe, unlikely
 from .members import base
 from .outcome import Outcome
 
 RunRecipe = Callable[[Recipe, Sequence[Case]], list[Outcome]]
 
-HEADS: Final = (8, 16, 32, 64, 128)
-TOKENS: Final = (8, 4, 2, 1)
-PAIRS: Final = (("bf16", "bf16"), ("bf16", "fp8"), ("fp8", "fp8"))
-SUB_Q: Final = (16, 32, 64, 128)
-MOST_ROWS: Final = 128
 PAGE_SIZES: Final = (1, 64, 16, 32, 128, 256, 2, 4, 8)
 """In the order in which a page size is tried at which an object is right for something; published kernels take 1, or 64 only."""
 
-_SCALE_SLOT_END: Final = 0x120
-_OUT_SLOT_END: Final = 0x100
 _LSE_SLOT_END: Final = 0x140
-
-
-def hypotheses(kernarg_size: int) -> list[Recipe]:
-    """Every recipe whose arguments fit the segment, those with the most tokens first."""
-    found = []
-    for (q_dtype, kv_dtype), heads, tokens in itertools.product(PAIRS, HEADS, TOKENS):
-        if heads * tokens > MOST_ROWS or (q_dtype == "fp8" and kernarg_size < _SCALE_SLOT_END - 16):
-            continue
-        masks = ("none",) if tokens == 1 else ("causal", "none")
-        for mask in masks:
-            plain = Recipe("persistent", q_dtype, kv_dtype, heads, tokens, mask=mask)
-            if kernarg_size >= _OUT_SLOT_END:
-                found.append(plain)
-                if tokens > 1:
-                    found.append(replace(plain, recipe="persistent_rows", mask="request" if mask == "causal" else mask))
-            grids = {-(-heads * tokens // sub_q): sub_q for sub_q in reversed(SUB_Q)}
-            found += [
-                replace(plain, recipe="split_direct", sub_q=sub_q, single=single)
-                for sub_q in sorted(grids.values(), reverse=True)
-                for single in ("none", "bf16_partial")
-            ]
-    return sorted(found, key=lambda recipe: -recipe.tokens)
-
-
-def probe(recipe: Recipe, page_size: int = 1) -> Case:
-    """A small case that a wrong recipe does not survive: one request of several pages, and one that ends within its first."""
-    return Case(
-        recipe.heads,
-        (recipe.tokens,) * 2,
-        (40, 21) if page_size == 1 else (2 * page_size + 40, min(21, page_size)),
-        page_size=page_size,
-        granularity=max(1, 16 // page_size),
-        causal=recipe.mask != "none",
-        workgroups=3,
-        splits=2 if recipe.single == "none" else 1,
-        seed=9,
-    )
+_MOST_TOKENS: Final = 8
 
 
 def search(kernarg_size: int, run: RunRecipe, threads: int = 8) -> list[Recipe]:
     """Recipes that are right, refined; of those that differ in tokens only, the one with the most. ``run`` is called from threads."""
     for page_size in PAGE_SIZES:
-        found = _right_at(page_size, kernarg_size, run, threads)
-        if found:
-            return _without_weaker([refine(recipe, kernarg_size, run, page_size) for recipe in found])
+        for recipes in (likely(kernarg_size), unlikely(kernarg_size)):
+            found = _right_at(page_size, recipes, run, threads)
+            if found:
+                grown = [_with_more_tokens(recipe, page_size, run) for recipe in found]
+                return _without_weaker([refine(recipe, kernarg_size, run, page_size) for recipe in grown])
     return []
 
 
-def _right_at(page_size: int, kernarg_size: int, run: RunRecipe, threads: int) -> list[Recipe]:
+def _right_at(page_size: int, tried: list[Recipe], run: RunRecipe, threads: int) -> list[Recipe]:
     """The recipes that survive the probe at a page size, the one with the most tokens of its kind."""
-    tried = hypotheses(kernarg_size)
     if page_size > 1:
         # At page 1 keys and pages are the same; what a work item counts is measured there later.
-        tried = [counted for recipe in tried for counted in (recipe, *_in_tokens(recipe))]
+        tried = [counted for recipe in tried for counted in (recipe, *in_tokens(recipe))]
     with ThreadPoolExecutor(threads) as pool:
         outcomes = list(pool.map(lambda recipe: run(recipe, [probe(recipe, page_size)])[0], tried))
     found: dict[tuple[object, ...], Recipe] = {}
     for recipe, outcome in zip(tried, outcomes, strict=True):
         if outcome.right:
-            found.setdefault((recipe.recipe, recipe.q_dtype, recipe.kv_dtype, recipe.heads, recipe.mask), recipe)
+            found.setdefault(_kind(recipe), recipe)
     return list(found.values())
 
 
-def _in_tokens(recipe: Recipe) -> list[Recipe]:
-    return [replace(recipe, kv_in_tokens=True)] if recipe.persistent else []
+def _kind(recipe: Recipe) -> tuple[object, ...]:
+    """What recipes have in common that differ in what is measured only."""
+    return (recipe.recipe, recipe.q_dtype, recipe.kv_dtype, recipe.heads, recipe.mask, recipe.context_parallel)
+
+
+def _with_more_tokens(recipe: Recipe, page_size: int, run: RunRecipe) -> Recipe:
+    """In split mode a kernel may take more rows than a work item has: as many tokens as are right."""
+    while not recipe.persistent and recipe.tokens < _MOST_TOKENS:
+        more = replace(recipe, tokens=min(2 * recipe.tokens, _MOST_TOKENS))
+        if not run(more, [probe(more, page_size)])[0].right:
+            break
+        recipe = more
+    return recipe
 
 
 def _without_weaker(recipes: list[Recipe]) -> list[Recipe]:
@@ -104,7 +73,8 @@ def _without_weaker(recipes: list[Recipe]) -> list[Recipe]:
             other
             for other in recipes
             if other.recipe.split("_")[0] == recipe.recipe.split("_")[0]
-            and (other.q_dtype, other.kv_dtype, other.heads) == (recipe.q_dtype, recipe.kv_dtype, recipe.heads)
+            and (other.q_dtype, other.kv_dtype, other.heads, other.context_parallel)
+            == (recipe.q_dtype, recipe.kv_dtype, recipe.heads, recipe.context_parallel)
             and (other.tokens, other.mask != "none") > (recipe.tokens, recipe.mask != "none")
         ]
         if not stronger:
@@ -121,7 +91,7 @@ def refine(recipe: Recipe, kernarg_size: int, run: RunRecipe, page_size: int = 1
     if page_size > 1:
         # Everything else is measured with the right unit only.
         unit = base(recipe, ProblemClass(page_size, str(recipe.tokens), recipe.mask != "none", 1, "small", recipe.lse, split))
-        recipe = _first(run, unit, [recipe, *_in_tokens(recipe)]) or recipe
+        recipe = _first(run, unit, [recipe, *in_tokens(recipe)]) or recipe
     recipe = _fewest_tokens(recipe, split, page_size, run)
     plain = base(recipe, ProblemClass(page_size, str(recipe.tokens), recipe.mask != "none", 1, "small", recipe.lse, split))
     if recipe.kv_dtype == "fp8":
@@ -132,7 +102,7 @@ def refine(recipe: Recipe, kernarg_size: int, run: RunRecipe, page_size: int = 1
         kinds = [replace(recipe, single=single) for single in ("bf16_partial", "partial", "out")]
         return _first(run, one, kinds) or replace(recipe, single="none")
     if page_size == 1:
-        recipe = _first(run, plain.but(page_size=16, granularity=1), [recipe, *_in_tokens(recipe)]) or recipe
+        recipe = _first(run, plain.but(page_size=16, granularity=1), [recipe, *in_tokens(recipe)]) or recipe
     if kernarg_size >= _LSE_SLOT_END:
         recipe = _first(run, plain, [replace(recipe, lse=True)]) or recipe
     return recipe

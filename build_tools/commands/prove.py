@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
         return _check(args, archs)
     level = LEVELS[0] if args.quick else LEVELS[1]
     # A given object is looked at before anything is built.
-    given = [_given(args)] if args.code_object is not None else []
+    given = _given(args) if args.code_object is not None else []
     libraries = _libraries(args)
     wanted = given or _locked(archs, args.kernel)
     store = Store(cache_folder(args.cache, libraries))
@@ -145,10 +145,11 @@ def _locked(archs: Sequence[str], pattern: str) -> list[subjects.Wanted]:
     return found
 
 
-def _given(args: argparse.Namespace) -> subjects.Wanted:
-    """The object of ``--code-object``."""
+def _given(args: argparse.Namespace) -> list[subjects.Wanted]:
+    """The kernels of the object of ``--code-object``."""
     arch = args.arch or subjects.arch_of(args.code_object)
-    return subjects.Wanted(subjects.load(args.code_object, arch, subjects.fp8_of(HSA, arch)), args.code_object.name, None)
+    found = subjects.load(args.code_object, arch, subjects.fp8_of(HSA, arch))
+    return [subjects.Wanted(subject, args.code_object.name, None) for subject in found]
 
 
 def _payload(args: argparse.Namespace, found: list[ObjectProof], level: str, ran: int, written: list[str]) -> dict[str, Any]:
@@ -156,7 +157,8 @@ def _payload(args: argparse.Namespace, found: list[ObjectProof], level: str, ran
     for one in found:
         made = one.evidence(level)
         verdict = "right" if any(proof.right for proof in one.proofs) else "none"
-        objects.append({"arch": made.arch, "file": made.file, "sha256": made.sha256, "verdict": verdict, "findings": list(made.findings)})
+        names = {"arch": made.arch, "file": made.file, "sha256": made.sha256, "symbol": one.wanted.subject.symbol}
+        objects.append(names | {"verdict": verdict, "findings": list(made.findings)})
     return {"schema": 1, "command": "prove", "level": level, "cases_run": ran, "written": written, "objects": objects}
 
 

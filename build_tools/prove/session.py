@@ -54,7 +54,7 @@ class Store:
         self._lock = threading.Lock()
 
     def _file(self, subject: Subject, recipe: Recipe) -> Path:
-        return self._folder / f"{subject.sha256[:16]}-{key(recipe.to_json(), subject.arch)[:16]}.jsonl"
+        return self._folder / f"{subject.sha256[:16]}-{key(recipe.to_json(), subject.arch, subject.symbol)[:16]}.jsonl"
 
     def load(self, subject: Subject, recipe: Recipe) -> dict[str, Outcome]:
         """Outcomes by the key of their case. A line that is not whole, as an interrupted run may leave one, is passed over."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
-from build_tools.code_object import check_arch, read_file
+from build_tools.code_object import KernelInfo, check_arch, read_file
 from build_tools.data import catalog
 from build_tools.dispatch_table.proofs import recipe_of
 
 from .case import Recipe
 from .execute import Subject
+
+_UNTOLD: Final = 1024
+_USUAL: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +30,22 @@ class Wanted:
     page_size: int = 1
 
 
-def load(path: Path, arch: str, fp8: str) -> Subject:
-    """An object from anywhere: its first kernel. Raises ``CodeObjectError``."""
+def load(path: Path, arch: str, fp8: str) -> list[Subject]:
+    """The kernels of an object from anywhere. Raises ``CodeObjectError``."""
     obj = read_file(path)
     check_arch(obj, arch)
-    kernel = obj.kernels[0]
-    return Subject(arch, fp8, obj.sha256, path.read_bytes(), kernel.name, kernel.kernarg_segment_size)
+    image = path.read_bytes()
+    return [Subject(arch, fp8, obj.sha256, image, kernel.name, kernel.kernarg_segment_size, _workgroup(kernel)) for kernel in obj.kernels]
+
+
+def _workgroup(kernel: KernelInfo) -> int:
+    """Threads of a launch: those that the kernel insists on, or its most, which for published ones is what they are launched with.
+
+    A compiler that was told nothing writes 1024; such a kernel gets the 256 that AITER launches.
+    """
+    if kernel.reqd_workgroup_size is not None:
+        return math.prod(kernel.reqd_workgroup_size)
+    return kernel.max_flat_workgroup_size if kernel.max_flat_workgroup_size < _UNTOLD else _USUAL
 
 
 def arch_of(path: Path) -> str:
@@ -51,7 +66,7 @@ def catalogued(hsa: Path, objects: Path, archs: Sequence[str], pattern: str) -> 
         locked = data.shipped()
         for row in data.kernels:
             if row.sha256 in locked and fnmatchcase(row.file, pattern):
-                subject = load(objects / arch / row.file, arch, data.device.fp8)
+                subject = load(objects / arch / row.file, arch, data.device.fp8)[0]
                 found.append(Wanted(subject, row.file, _claimed(row), min(row.claim.page_sizes) if row.claim else 1))
     return found
 

@@ -25,6 +25,10 @@ def describe(recipe: Recipe) -> str:
         parts.append("kv_scale of values left to the host")
     if recipe.lse:
         parts.append("writes the LSE")
+    if recipe.context_parallel:
+        parts.append("one rank's keys, lengths of all ranks")
+    if recipe.heads_as_rows:
+        parts.append("told the heads alone")
     if not recipe.persistent:
         parts.append(f"sub_q {recipe.sub_q}, one split: {recipe.single}")
     return ", ".join(parts)
@@ -73,7 +77,9 @@ def table(proofs: Sequence[ObjectProof]) -> str:
     """Every object and recipe."""
     lines = []
     for found in proofs:
-        lines.append(f"{found.wanted.subject.arch} {found.wanted.file}")
+        subject = found.wanted.subject
+        several = sum(other.wanted.subject.sha256 == subject.sha256 for other in proofs) > 1
+        lines.append(f"{subject.arch} {found.wanted.file}" + (f" {subject.symbol}" if several else ""))
         if not found.proofs:
             lines.append("  no recipe is right")
         for proof in found.proofs:

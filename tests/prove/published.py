@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from build_tools.code_object import read_file
 from build_tools.prove.execute import Subject
+from build_tools.prove.subjects import load
 
 ROOT = Path(__file__).resolve().parents[2]
 OBJECTS = Path(os.environ.get("AITER_MLA_OBJECTS", ROOT / "build" / "objects"))
@@ -23,7 +23,4 @@ def path_of(arch: str, name: str) -> Path:
 
 
 def subject(arch: str, name: str) -> Subject:
-    path = path_of(arch, name)
-    obj = read_file(path)
-    kernel = obj.kernels[0]
-    return Subject(arch, FP8[arch], obj.sha256, path.read_bytes(), kernel.name, kernel.kernarg_segment_size)
+    return load(path_of(arch, name), arch, FP8[arch])[0]

@@ -10,8 +10,9 @@ import pytest
 
 from build_tools.prove.case import Case, Recipe
 from build_tools.prove.execute import Bench, Subject
+from build_tools.prove.hypotheses import likely, unlikely
 from build_tools.prove.outcome import Outcome
-from build_tools.prove.search import RunRecipe, hypotheses, refine, search
+from build_tools.prove.search import RunRecipe, refine, search
 from tests.prove.published import subject
 
 NAME = b"mla_a8w8_qh16_qseqlen1_gqaratio16_ps"
@@ -41,7 +42,7 @@ def test_a_renamed_object_has_the_same_verdict(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("size", "persistent", "fp8"), [(208, False, False), (256, True, False), (288, True, True)])
 def test_the_argument_segment_bounds_what_is_tried(size: int, persistent: bool, fp8: bool) -> None:
-    tried = hypotheses(size)
+    tried = [*likely(size), *unlikely(size)]
     assert any(recipe.persistent for recipe in tried) is persistent
     assert any(recipe.q_dtype == "fp8" for recipe in tried) is fp8
 

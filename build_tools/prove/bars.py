@@ -44,7 +44,8 @@ def measure(out: Float64, expected: Float64, lse: Float64 | None, expected_lse: 
     with np.errstate(invalid="ignore", over="ignore"):
         difference = np.where(np.isfinite(out), out, 0.0) - expected
         rows, sizes = np.linalg.norm(difference, axis=-1), np.linalg.norm(expected, axis=-1)
-    return Errors(_ratio(np.linalg.norm(rows), np.linalg.norm(sizes)), _ratios(rows, sizes), _lse_error(lse, expected_lse), bad)
+        output = _ratio(np.linalg.norm(rows), np.linalg.norm(sizes))
+    return Errors(output, _ratios(rows, sizes), _lse_error(lse, expected_lse), bad)
 
 
 def _ratio(error: np.floating, size: np.floating) -> float:

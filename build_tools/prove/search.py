@@ -12,7 +12,7 @@ from typing import Final
 
 from .case import Case, Recipe
 from .classes import ProblemClass
-from .hypotheses import in_tokens, likely, probe, unlikely
+from .hypotheses import TOKENS, in_tokens, likely, probe, unlikely
 from .members import base
 from .outcome import Outcome
 
@@ -22,7 +22,6 @@ PAGE_SIZES: Final = (1, 64, 16, 32, 128, 256, 2, 4, 8)
 """In the order in which a page size is tried at which an object is right for something; published kernels take 1, or 64 only."""
 
 _LSE_SLOT_END: Final = 0x140
-_MOST_TOKENS: Final = 8
 
 
 def search(kernarg_size: int, run: RunRecipe, threads: int = 8) -> list[Recipe]:
@@ -31,7 +30,7 @@ def search(kernarg_size: int, run: RunRecipe, threads: int = 8) -> list[Recipe]:
         for recipes in (likely(kernarg_size), unlikely(kernarg_size)):
             found = _right_at(page_size, recipes, run, threads)
             if found:
-                grown = [_with_more_tokens(recipe, page_size, run) for recipe in found]
+                grown = _one_of_each([_with_more_tokens(recipe, page_size, run) for recipe in found])
                 return _without_weaker([refine(recipe, kernarg_size, run, page_size) for recipe in grown])
     return []
 
@@ -43,30 +42,30 @@ def _right_at(page_size: int, tried: list[Recipe], run: RunRecipe, threads: int)
         tried = [counted for recipe in tried for counted in (recipe, *in_tokens(recipe))]
     with ThreadPoolExecutor(threads) as pool:
         outcomes = list(pool.map(lambda recipe: run(recipe, [probe(recipe, page_size)])[0], tried))
+    return _one_of_each([recipe for recipe, outcome in zip(tried, outcomes, strict=True) if outcome.right])
+
+
+def _one_of_each(recipes: Sequence[Recipe]) -> list[Recipe]:
+    """The first of those that differ in what is measured only."""
     found: dict[tuple[object, ...], Recipe] = {}
-    for recipe, outcome in zip(tried, outcomes, strict=True):
-        if outcome.right:
-            found.setdefault(_kind(recipe), recipe)
+    for recipe in recipes:
+        kind = (recipe.recipe, recipe.q_dtype, recipe.kv_dtype, recipe.heads, recipe.mask, recipe.context_parallel)
+        found.setdefault(kind, recipe)
     return list(found.values())
-
-
-def _kind(recipe: Recipe) -> tuple[object, ...]:
-    """What recipes have in common that differ in what is measured only."""
-    return (recipe.recipe, recipe.q_dtype, recipe.kv_dtype, recipe.heads, recipe.mask, recipe.context_parallel)
 
 
 def _with_more_tokens(recipe: Recipe, page_size: int, run: RunRecipe) -> Recipe:
     """In split mode a kernel may take more rows than a work item has: as many tokens as are right."""
-    while not recipe.persistent and recipe.tokens < _MOST_TOKENS:
-        more = replace(recipe, tokens=min(2 * recipe.tokens, _MOST_TOKENS))
-        if not run(more, [probe(more, page_size)])[0].right:
-            break
-        recipe = more
+    for tokens in () if recipe.persistent else (tokens for tokens in TOKENS if tokens > recipe.tokens):
+        more = [replace(recipe, tokens=tokens, mask=mask, heads_as_rows=told) for mask in ("causal", "none") for told in (False, True)]
+        found = next((one for one in more if run(one, [probe(one, page_size)])[0].right), None)
+        if found is not None:
+            return found
     return recipe
 
 
 def _without_weaker(recipes: list[Recipe]) -> list[Recipe]:
-    """Leaves out a recipe where another does the same with a mask or with more tokens."""
+    """Leaves out a recipe where another does the same with a mask or with more tokens, or without a mask and told of all rows."""
     kept = []
     for recipe in recipes:
         stronger = [
@@ -77,7 +76,8 @@ def _without_weaker(recipes: list[Recipe]) -> list[Recipe]:
             == (recipe.q_dtype, recipe.kv_dtype, recipe.heads, recipe.context_parallel)
             and (other.tokens, other.mask != "none") > (recipe.tokens, recipe.mask != "none")
         ]
-        if not stronger:
+        twin = replace(recipe, recipe="persistent")
+        if not stronger and not (recipe.recipe == "persistent_rows" and recipe.mask == "none" and twin in recipes):
             kept.append(recipe)
     return kept
 
@@ -104,7 +104,8 @@ def refine(recipe: Recipe, kernarg_size: int, run: RunRecipe, page_size: int = 1
     if page_size == 1:
         recipe = _first(run, plain.but(page_size=16, granularity=1), [recipe, *in_tokens(recipe)]) or recipe
     if kernarg_size >= _LSE_SLOT_END:
-        recipe = _first(run, plain, [replace(recipe, lse=True)]) or recipe
+        # One workgroup: nothing is split, so that no LSE comes from partial rows.
+        recipe = _first(run, plain.but(workgroups=1), [replace(recipe, lse=True)]) or recipe
     return recipe
 
 

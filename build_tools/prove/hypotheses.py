@@ -47,7 +47,7 @@ def unlikely(kernarg_size: int) -> list[Recipe]:
             found += [replace(plain, recipe="persistent_rows", mask=mask, context_parallel=True) for mask in masks]
         for split in _splits(plain):
             found += [replace(split, single=single) for single in ("out", "partial")]
-            found += [replace(split, recipe="split_null", single=single) for single in ("none", "partial", "bf16_partial")]
+            found += [replace(split, recipe="split_null", single=single) for single in ("none", "partial")]
             found += [replace(split, single=single) for single in ("none", "bf16_partial") if plain.kv_dtype == "byte"]
     return _most_tokens_first(found)
 

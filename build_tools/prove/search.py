@@ -20,28 +20,38 @@ RunRecipe = Callable[[Recipe, Sequence[Case]], list[Outcome]]
 
 PAGE_SIZES: Final = (1, 64, 16, 32, 128, 256, 2, 4, 8)
 """In the order in which a page size is tried at which an object is right for something; published kernels take 1, or 64 only."""
+_USUAL_PAGE_SIZES: Final = (1, 64)
 
 _LSE_SLOT_END: Final = 0x140
+_BUDGET: Final = "instruction_budget"
+_FIRST_PROBES: Final = 96
+"""Probes of all modes and formats; a kernel that ends in none of them is not tried on."""
 
 
 def search(kernarg_size: int, run: RunRecipe, threads: int = 8) -> list[Recipe]:
     """Recipes that are right, refined; of those that differ in tokens only, the one with the most. ``run`` is called from threads."""
     for page_size in PAGE_SIZES:
-        for recipes in (likely(kernarg_size), unlikely(kernarg_size)):
+        for recipes in (likely(kernarg_size), unlikely(kernarg_size) if page_size in _USUAL_PAGE_SIZES else []):
             found = _right_at(page_size, recipes, run, threads)
+            if found is None:
+                return []
             if found:
                 grown = _one_of_each([_with_more_tokens(recipe, page_size, run) for recipe in found])
                 return _without_weaker([refine(recipe, kernarg_size, run, page_size) for recipe in grown])
     return []
 
 
-def _right_at(page_size: int, tried: list[Recipe], run: RunRecipe, threads: int) -> list[Recipe]:
-    """The recipes that survive the probe at a page size, the one with the most tokens of its kind."""
+def _right_at(page_size: int, tried: list[Recipe], run: RunRecipe, threads: int) -> list[Recipe] | None:
+    """The recipes that survive the probe at a page size, the one with the most tokens of its kind; None if the kernel never ends."""
     if page_size > 1:
         # At page 1 keys and pages are the same; what a work item counts is measured there later.
         tried = [counted for recipe in tried for counted in (recipe, *in_tokens(recipe))]
+    outcomes: list[Outcome] = []
     with ThreadPoolExecutor(threads) as pool:
-        outcomes = list(pool.map(lambda recipe: run(recipe, [probe(recipe, page_size)])[0], tried))
+        for begin, end in ((0, _FIRST_PROBES), (_FIRST_PROBES, len(tried))):
+            outcomes += pool.map(lambda recipe: run(recipe, [probe(recipe, page_size)])[0], tried[begin:end])
+            if outcomes and all(outcome.status == "fault" and outcome.detail.startswith(_BUDGET) for outcome in outcomes):
+                return None
     return _one_of_each([recipe for recipe, outcome in zip(tried, outcomes, strict=True) if outcome.right])
 
 

@@ -84,3 +84,15 @@ def test_a_claimed_recipe_is_measured_at_a_page_size_of_its_claim() -> None:
 
 def test_an_object_that_is_right_for_nothing_has_no_recipe() -> None:
     assert search(288, lambda _, cases: [Outcome("fault")] * len(cases), threads=1) == []
+
+
+def test_a_kernel_that_never_ends_is_given_up() -> None:
+    asked: list[Recipe] = []
+
+    def run(recipe: Recipe, cases: Sequence[Case]) -> list[Outcome]:
+        asked.append(recipe)
+        return [Outcome("fault", detail="instruction_budget at 0x0 s_branch")] * len(cases)
+
+    assert search(368, run, threads=1) == []
+    assert len(asked) < len(likely(368)) // 4
+    assert {recipe.persistent for recipe in asked} == {True, False}

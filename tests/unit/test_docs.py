@@ -72,7 +72,7 @@ def commands(page: Path) -> list[list[str]]:
 
 def _parser_of(package: str, command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
-    importlib.import_module(f"{package}.{command}").add_parser(parser.add_subparsers(required=True))
+    importlib.import_module(f"{package}.{command.replace('-', '_')}").add_parser(parser.add_subparsers(required=True))
     return parser
 
 

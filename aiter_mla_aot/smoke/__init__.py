@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -149,21 +150,28 @@ class _Bench:
         running = Outcome(
             problem, "unfinished", *names, bound=batch.bound, lengths=one.lengths, plan=plan, forced=bool(self.asked.kernel), launched=True
         )
-        with Memory(self.runtime, self.device) as memory:
+        with Memory(self.runtime, self.device) as memory, ExitStack() as stack:
+            function = stack.enter_context(forced.loaded(plan, memory)) if self.asked.kernel else None
             launch = Launch(batch, memory, self.place.compute_units, seed=len(problem.mode) + problem.q_len)
+            # What can take long is done first: `unfinished` shall mean that the launch was under way.
+            expected = launch.expected()
             self.tell(running)
             started = time.monotonic()
             try:
-                if running.forced:
-                    forced.run(launch, memory)
-                else:
+                if function is None:
                     launch.run(native.load())
+                else:
+                    forced.run(launch, memory, function)
+            except KeyboardInterrupt:
+                # It is raised when the launch has ended; that somebody stopped the run says nothing of the kernel.
+                self.tell()
+                raise
             except MlaError as error:
                 text = " ".join(filter(None, (error.fact, error.cause, self.explain())))
                 # Only HIP fails after it was given the kernel; everything else is found before.
                 return replace(running, outcome="failed", text=text, launched=isinstance(error, HipError))
             seconds = round(time.monotonic() - started, 4)
-            found = launch.error()
+            found = launch.error(expected)
         return replace(running, outcome="right" if found <= batch.bound else "wrong", error=found, seconds=seconds)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from .. import files, table
@@ -86,27 +88,37 @@ def _not_forcible(name: str, cause: str) -> NotForcible:
     )
 
 
-def run(launch: Launch, memory: Memory) -> None:
-    """Launches the kernel of the batch's plan and waits for the end. Raises ``HipError``, ``ObjectHashMismatch`` and file errors."""
-    kernel = launch.batch.plan.kernel
-    path = KERNEL_DIRECTORY / launch.batch.plan.problem.arch / kernel.file
+@contextmanager
+def loaded(plan: Plan, memory: Memory) -> Iterator[ctypes.c_void_p]:
+    """The function of a plan's kernel, from the verified bytes of this wheel.
+
+    Raises ``HipError``, ``ObjectHashMismatch``, ``PackageFileMissing`` and ``PackageFileDamaged``.
+    """
+    path = KERNEL_DIRECTORY / plan.problem.arch / plan.kernel.file
     content = files.read(path)
-    if hashlib.sha256(content).hexdigest() != kernel.sha256:
+    if hashlib.sha256(content).hexdigest() != plan.kernel.sha256:
         raise ObjectHashMismatch(
             f"{path} is not the object of the table", cause="its SHA-256 differs", remedy="check the installation with aiter-mla-aot verify"
         )
-    block = ctypes.create_string_buffer(arguments(launch), kernel.info["kernarg_segment_size"])
-    size = ctypes.c_size_t(len(block))
-    extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(block), 2, ctypes.addressof(size), 3)
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     memory.call("hipModuleLoadData", ctypes.byref(module), content)
     try:
-        memory.call("hipModuleGetFunction", ctypes.byref(function), module, kernel.symbol.encode())
-        grid = [ctypes.c_uint(extent) for extent in (*launch.grid(), kernel.info["max_workgroup"], 1, 1, 0)]
-        memory.call("hipModuleLaunchKernel", function, *grid, None, None, extra)
-        memory.wait()
+        memory.call("hipModuleGetFunction", ctypes.byref(function), module, plan.kernel.symbol.encode())
+        yield function
     finally:
         memory.unload(module)
+
+
+def run(launch: Launch, memory: Memory, function: ctypes.c_void_p) -> None:
+    """Launches the function of the batch's plan and waits for the end. Raises ``HipError``."""
+    content = arguments(launch)
+    block = ctypes.create_string_buffer(content, len(content))
+    size = ctypes.c_size_t(len(content))
+    extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(block), 2, ctypes.addressof(size), 3)
+    threads = launch.batch.plan.kernel.info["max_workgroup"]
+    sizes = [ctypes.c_uint(extent) for extent in (*launch.grid(), threads, 1, 1, 0)]
+    memory.call("hipModuleLaunchKernel", function, *sizes, None, None, extra)
+    memory.wait()
 
 
 def arguments(launch: Launch) -> bytes:

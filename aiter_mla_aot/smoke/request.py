@@ -146,10 +146,13 @@ class Launch:
             return (self._workgroups, 1, 1)
         return (-(-plan.problem.q_len * self.batch.width // plan.kernel.info["sub_q"]), len(self.batch.lengths), self.pieces)
 
-    def error(self) -> float:
+    def expected(self) -> list[float]:
+        """What attention in float64 gives for every row."""
+        return [value for row in range(self.tokens * self.heads) for value in self._row(row)]
+
+    def error(self, expected: Sequence[float]) -> float:
         """Relative Frobenius error of the rows that came back; not a number if one of them is none."""
         got = self._merged() if self.batch.plan.problem.mode == "split" else bf16_values(self._out.content())
-        expected = [value for row in range(self.tokens * self.heads) for value in self._row(row)]
         return math.sqrt(sum((a - b) ** 2 for a, b in zip(got, expected, strict=True)) / sum(value * value for value in expected))
 
     def _merged(self) -> list[float]:

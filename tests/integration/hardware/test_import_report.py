@@ -91,7 +91,7 @@ def answers(made: dict[str, Any], name: str) -> npt.NDArray[np.uint8]:
     parsed = tables.parse(made)
     nodes = np.asarray(parsed.catalogs[name].nodes)
     mode, dtypes, *_ = tables.positions(GATED)
-    places = nodes[nodes[parsed.catalogs[name].root + mode] + dtypes]
+    places: npt.NDArray[np.int64] = nodes[nodes[parsed.catalogs[name].root + mode] + dtypes]
     for _, width in tables.AXES[2:]:
         places = nodes[places[..., None] + np.arange(width)]
     plans = [NAMES.index(parsed.kernels[kernel].name) for kernel, _ in parsed.plans]

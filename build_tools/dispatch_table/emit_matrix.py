@@ -45,7 +45,7 @@ def _hardware(data: table.Table) -> Iterator[str]:
     names = {kernel.sha256: kernel.name for kernel in data.kernels}
     for rule in data.hardware:
         problem = ", ".join(f"{axis} {str(values[0]).lower()}" for axis, values in rule.when.items())
-        yield f"- `{names[rule.kernel]}` {rule.effect} gate {rule.gate} ({problem}): {rule.text}"
+        yield f"- `{names[rule.kernel]}`, {problem}: gate {rule.gate} {'lifted' if rule.effect == 'lifts' else 'added'}, {rule.text}"
 
 
 def _rows(data: table.Table, catalog: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from aiter_mla_aot import explanation
+from aiter_mla_aot import cli, explanation
 from aiter_mla_aot import table as tables
 from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.problem import Problem
@@ -125,6 +125,12 @@ def test_a_record_changes_its_problem_and_nothing_else(
     assert [one["effect"] for one in told["hardware"]] == ["lifts"]
     assert explanation.explain(dataclasses.replace(GATED, page_size=32), "full").to_json()["hardware"] == []
     assert "reported from hardware: AMD Instinct MI300X" in emit_matrix.text({"gfx942": lifted})
+    asked = ["--arch", "gfx942", "--heads", "64", "--q-dtype", "fp8", "--kv-dtype", "fp8", "--q-len", "1", "--page-size", "16"]
+    cli.main(["explain", *asked, "--catalog", "full"])
+    cli.main(["coverage", "--catalog", "full"])
+    said = capsys.readouterr().out
+    assert f"lifted        gate qh64-native-page-64-only of {NATIVE}, for this problem alone: reported from hardware: " in said
+    assert "reported from hardware: 1 gates lifted, 0 added, each for one problem" in said
 
     # A second device, a smaller run, another outcome: what was wrong once is refused.
     assert import_report(a_record(tmp_path, dataclasses.replace(GATED, batch=1), keys=5, outcome="wrong", error=0.3), hsa) == 0

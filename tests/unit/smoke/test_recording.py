@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 import pytest
 
 from aiter_mla_aot import build_info, cli, table
+from aiter_mla_aot.device import HipRuntime
 from aiter_mla_aot.errors import InvalidProblem, NotForcible, RecordUnwritable
 from aiter_mla_aot.problem import Problem
 from aiter_mla_aot.smoke import Outcome, Place, forced, posed
+from aiter_mla_aot.smoke.memory import Memory
 from aiter_mla_aot.smoke.record import LARGEST_TEXT, Recorder
 from build_tools.prove import kernarg
 
@@ -137,6 +140,24 @@ def test_a_folder_that_cannot_be_written_to_stops_before_anything_runs(tmp_path:
 def test_forcing_needs_problems_and_a_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["smoke", "--force-kernel", "mla_any", "--record", str(tmp_path / "record.json")]) == 2
     assert "--problem" in capsys.readouterr().err
+
+
+def test_a_device_is_called_what_the_run_time_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hip:
+        def __init__(self, _: str) -> None:
+            pass
+
+        def __getattr__(self, function: str) -> Any:
+            assert function == "hipDeviceGetName"
+            return self.answer
+
+        def answer(self, text: Any, size: int, device: int) -> int:
+            text.value = b"AMD Instinct\x01 MI300X " if (size, device) == (256, 3) else b""
+            return 0
+
+    monkeypatch.setattr(ctypes, "CDLL", Hip)
+    assert Memory(HipRuntime("libamdhip64.so", "loaded", 1, emulated=False), 3).name() == "AMD Instinct MI300X"
+    assert Memory(HipRuntime("emulator.so", "path", 1, emulated=True), 3).name() == "emulator"
 
 
 GATED = "mla_a16w16_qh16_m16x4_n16x1_coex0_mask1_ps"

@@ -8,7 +8,7 @@ from typing import Any, Final
 from . import table
 from .errors import InvalidProblem, Refused
 from .problem import DTYPE_PAIRS, Problem
-from .rules import Layout, layout
+from .rules import HARDWARE, Layout, layout
 
 UNKNOWN_KV_BYTES: Final = "the KV buffer spans at most 4 GiB: kv_bytes was not given"
 
@@ -30,6 +30,7 @@ REFUSAL_TEXT: Final = {
     "sparse": "no kernel takes a KV list for each query token",
     "unproven": "the kernels of this wheel that would serve it have not been run: there is no evidence for their bytes",
     "kv_span": "the KV buffer is larger than the kernels' 32-bit byte offsets reach",
+    HARDWARE: "the kernels that would serve it were reported from a device to be wrong or to fail on it",
 }
 """Every refusal code and what it states."""
 

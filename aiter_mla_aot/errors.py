@@ -58,6 +58,20 @@ class OutputUnwritable(MlaError):
     exit_code = 6
 
 
+class RecordUnwritable(MlaError):
+    """A record of ``smoke`` cannot be written to the file that was named, or the file exists."""
+
+    code = "MLA104"
+    exit_code = 6
+
+
+class NotForcible(MlaError):
+    """A kernel cannot be forced: this wheel does not hold it, or more stands against it than gates that rest on devices."""
+
+    code = "MLA105"
+    exit_code = 2
+
+
 class PackageFileMissing(MlaError):
     """A file that the package needs is absent."""
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from . import table
 from .dispatch import REFUSAL_TEXT, Plan, Refusal, refused_at_sight, resolve
 from .problem import FIELDS, KV_SPAN_LIMIT, MAX_Q_LEN, PAGE_SIZES, Problem
-from .rules import Claim, Failure, Gate, failures, one_token_items, rank
+from .rules import Claim, Failure, Gate, HardwareRule, failures, one_token_items, rank
 
 SAME_RESULT: Final = frozenset({"mode", "page_size", "kv_bytes", "arch", "out_dtype"})
 """Fields that can be changed without changing what is computed."""
@@ -52,6 +52,8 @@ class Explanation:
     nearest: Plan | None
     elsewhere: Plan | None
     """The plan of catalog ``full`` for a problem that this wheel refuses."""
+    hardware: tuple[HardwareRule, ...] = ()
+    """What results from devices changed for this problem."""
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as `explain --json` prints it; keys that a refusal has no value for are null or empty."""
@@ -79,6 +81,7 @@ class Explanation:
             | {"preconditions": [], "evidence": "none", "proof": None}
             | self.answer.to_json()
             | {"gates": gates, "candidates": [c.to_json() for c in self.candidates], "nearest": nearest, "elsewhere": elsewhere}
+            | {"hardware": [{"sha256": rule.kernel, "effect": rule.effect, "gate": rule.gate, "text": rule.text} for rule in self.hardware]}
         )
 
 
@@ -98,7 +101,9 @@ def explain(problem: Problem, catalog: str = "shipped") -> Explanation:
     rows = [kernel for kernel in data.kernels if kernel.scope == "decode" and _same_kind(kernel, problem)]
     candidates = tuple(_candidate(data, kernel, problem, catalog, answer) for kernel in rows)
     gates = _gates(data, rows, problem, answer)
-    return Explanation(problem, catalog, answer, gates, candidates, nearest, elsewhere)
+    names = {kernel.sha256 for kernel in rows if kernel.claim}
+    hardware = tuple(rule for rule in data.hardware if rule.kernel in names and _concerns(rule, problem))
+    return Explanation(problem, catalog, answer, gates, candidates, nearest, elsewhere, hardware)
 
 
 def _same_kind(kernel: table.Kernel, problem: Problem) -> bool:
@@ -116,7 +121,8 @@ def _candidate(data: table.Table, kernel: table.Kernel, problem: Problem, catalo
     if kernel.superseded and not kernel.in_catalog(catalog):
         return Candidate(kernel, "superseded", ("a newer object has the same file name",))
     gates = tuple(data.gates[name] for name in kernel.gates)
-    found = failures(claim, gates, data.folds, problem.heads, problem.q_len, table.flags(problem))
+    lifts = tuple(rule for rule in data.lifts(kernel) if _concerns(rule, problem))
+    found = failures(claim, gates, data.folds, problem.heads, problem.q_len, table.flags(problem), lifts)
     reasons = tuple(_reason(data, kernel, failure, problem) for failure in found)
     codes = tuple(dict.fromkeys(failure.code for failure in found))
     at_sight = refused_at_sight(problem)
@@ -127,9 +133,10 @@ def _candidate(data: table.Table, kernel: table.Kernel, problem: Problem, catalo
     if codes:
         return Candidate(kernel, "rejected", reasons, codes)
     single = one_token_items(claim, problem.heads, problem.q_len, table.flags(problem))
+    lifted = tuple(f"gate {rule.gate} is lifted for this problem alone: {rule.text}" for rule in lifts)
     if isinstance(answer, Plan) and answer.kernel.sha256 == kernel.sha256:
-        return Candidate(kernel, "chosen", (f"route {answer.route}: {_cost(claim, problem, single)}",))
-    return Candidate(kernel, "outranked", (_cost(claim, problem, single),))
+        return Candidate(kernel, "chosen", (f"route {answer.route}: {_cost(claim, problem, single)}", *lifted))
+    return Candidate(kernel, "outranked", (_cost(claim, problem, single), *lifted))
 
 
 def _cost(claim: Claim, problem: Problem, single: bool) -> str:
@@ -180,6 +187,10 @@ def _gates(data: table.Table, rows: list[table.Kernel], problem: Problem, answer
         guards = kernel.sha256 == chosen or kernel.claim.heads == problem.heads
         names.update(name for name in kernel.gates if guards or _forbids(data.gates[name], problem))
     return tuple(data.gates[name] for name in sorted(names))
+
+
+def _concerns(rule: HardwareRule, problem: Problem) -> bool:
+    return rule.concerns(problem.heads, problem.q_len, table.flags(problem))
 
 
 def _forbids(gate: Gate, problem: Problem) -> bool:

@@ -10,7 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-FAILURE_ORDER: Final = ("page_size", "q_len", "heads", "mask", "lse", "context_parallel", "ragged", "sparse", "kv_span", "unproven")
+HARDWARE: Final = "hardware"
+"""Refusal code of a gate that a result from a device added."""
+
+FAILURE_ORDER: Final = (
+    "page_size",
+    "q_len",
+    "heads",
+    "mask",
+    "lse",
+    "context_parallel",
+    "ragged",
+    "sparse",
+    "kv_span",
+    HARDWARE,
+    "unproven",
+)
 """Refusal codes of a candidate, the one that a caller can do most about first."""
 
 
@@ -60,8 +75,31 @@ class Gate:
 
     def forbids(self, heads: int, q_len: int, flags: Flags) -> bool:
         """Whether all of the gate's conditions hold for the problem."""
-        values: dict[str, Any] = {"heads": heads, "q_len": q_len, **flags._asdict()}
-        return all(values[axis] in wanted for axis, wanted in self.when.items())
+        return _holds(self.when, heads, q_len, flags)
+
+
+@dataclass(frozen=True, slots=True)
+class HardwareRule:
+    """What results from devices changed for one kernel and exactly one problem: a gate lifted, or a gate added.
+
+    kernel: SHA-256 of the object. effect: ``lifts`` or ``forbids``. gate, code: of the gate. when: one value of every axis.
+    """
+
+    kernel: str
+    effect: str
+    gate: str
+    code: str
+    when: Mapping[str, Any]
+    text: str
+
+    def concerns(self, heads: int, q_len: int, flags: Flags) -> bool:
+        """Whether the problem is the one that ran."""
+        return _holds(self.when, heads, q_len, flags)
+
+
+def _holds(when: Mapping[str, Any], heads: int, q_len: int, flags: Flags) -> bool:
+    values: dict[str, Any] = {"heads": heads, "q_len": q_len, **flags._asdict()}
+    return all(values[axis] in wanted for axis, wanted in when.items())
 
 
 class Flags(NamedTuple):
@@ -128,10 +166,19 @@ def rank(claim: Claim, heads: int, q_len: int, single: bool) -> tuple[int, int, 
     return (shape.padded_heads - heads, shape.items_per_request, shape.rows_launched)
 
 
-def failures(claim: Claim, gates: tuple[Gate, ...], folds: Mapping[str, Fold], heads: int, q_len: int, flags: Flags) -> tuple[Failure, ...]:
+def failures(
+    claim: Claim,
+    gates: tuple[Gate, ...],
+    folds: Mapping[str, Fold],
+    heads: int,
+    q_len: int,
+    flags: Flags,
+    lifts: tuple[HardwareRule, ...] = (),
+) -> tuple[Failure, ...]:
     """Every reason why the kernel may not serve the problem, in ``FAILURE_ORDER``; empty if it may.
 
-    The problem's mode and dtypes are taken to be the claim's.
+    The problem's mode and dtypes are taken to be the claim's. lifts: those of the kernel. A lifted gate takes with it what the claim
+    leaves out under the gate's code: the claim ends where the gate begins.
     """
     shape = layout(claim, heads, q_len, one_token_items(claim, heads, q_len, flags))
     found = [Failure(code, "claim") for code in _claim_failures(claim, shape, flags)]
@@ -146,6 +193,9 @@ def failures(claim: Claim, gates: tuple[Gate, ...], folds: Mapping[str, Fold], h
         if flags.ragged and not fold.ragged:
             found.append(Failure("ragged", name))
     found += [Failure(gate.code, gate.id) for gate in gates if gate.forbids(heads, q_len, flags)]
+    for lift in lifts:
+        if lift.concerns(heads, q_len, flags):
+            found = [failure for failure in found if failure.source != lift.gate and failure != (lift.code, "claim")]
     return tuple(sorted(found, key=lambda failure: FAILURE_ORDER.index(failure.code)))
 
 

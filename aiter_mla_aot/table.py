@@ -20,7 +20,7 @@ from . import files
 from .errors import PackageFileDamaged, PackageFileMissing
 from .problem import DTYPE_PAIRS, KV_SPAN_LIMIT, MAX_HEADS, MAX_Q_LEN, MODES, PAGE_SIZES, Problem
 from .proof import NONE, Proof
-from .rules import Claim, Flags, Fold, Gate
+from .rules import Claim, Flags, Fold, Gate, HardwareRule
 
 SCHEMA: Final = 1
 REFUSAL: Final = 0x8000
@@ -111,6 +111,12 @@ class Table:
     refusals: tuple[str, ...]
     catalogs: Mapping[str, Diagram]
     counts: Mapping[str, Any]
+    hardware: tuple[HardwareRule, ...]
+    """What results from devices changed."""
+
+    def lifts(self, kernel: Kernel) -> tuple[HardwareRule, ...]:
+        """Gates of a kernel that results from devices lifted, each for one problem."""
+        return tuple(rule for rule in self.hardware if rule.kernel == kernel.sha256 and rule.effect == "lifts")
 
 
 def positions(problem: Problem) -> tuple[int, ...]:
@@ -218,6 +224,8 @@ def parse(data: Mapping[str, Any]) -> Table:
         refusals=tuple(data["refusals"]),
         catalogs={name: Diagram(data["catalogs"][name]["root"], tuple(data["catalogs"][name]["nodes"])) for name in CATALOGS},
         counts=data["counts"],
+        # Only a table with such results has the key.
+        hardware=tuple(HardwareRule(**row) for row in data.get("hardware", ())),
     )
 
 

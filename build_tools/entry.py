@@ -25,6 +25,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "reproduce": ("build", "build three times under different conditions and compare the bytes"),
     "coverage": ("build", "count the served problems; write the kept counts and the support matrix"),
     "prove": ("test", "run kernels on the emulator and write what was right as evidence"),
+    "import-report": ("build", "import a record of a real device; the only way a hardware gate is lifted"),
     "inspect": ("build", "print what a code object says of itself"),
     "bootstrap": ("", "make the private environment .env/"),
     "_step": ("", "one step of the build graph"),
@@ -71,7 +72,7 @@ def dispatch(arguments: Sequence[str]) -> int:
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, (_, help_text) in COMMANDS.items():
         if arguments and name == arguments[0]:
-            importlib.import_module(f"build_tools.commands.{name.lstrip('_')}").add_parser(subparsers)
+            importlib.import_module(f"build_tools.commands.{name.lstrip('_').replace('-', '_')}").add_parser(subparsers)
         elif not name.startswith("_"):
             # Only the chosen command is imported: the others may need packages that this interpreter does not have.
             subparsers.add_parser(name, help=help_text)

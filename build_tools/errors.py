@@ -212,3 +212,40 @@ class NotReproducible(BuildError):
 
     code = "MLA572"
     exit_code = 19
+
+
+class HardwareReportError(BuildError):
+    """Base of what is wrong with a record given to ``import-report``; nothing of it is imported then."""
+
+    code = "MLA580"
+    exit_code = 15
+
+
+class HardwareReportUnreadable(HardwareReportError):
+    """The file cannot be read, is far too large, or is no record of ``smoke --record`` of a schema known here."""
+
+    code = "MLA581"
+
+
+class HardwareReportMalformed(HardwareReportError):
+    """A field of the record is missing, unknown, of another type or outside its range."""
+
+    code = "MLA582"
+
+
+class HardwareReportContradicts(HardwareReportError):
+    """The record contradicts itself or the catalog, for instance by a result that is right with an error above its bound."""
+
+    code = "MLA583"
+
+
+class HardwareReportEmulated(HardwareReportError):
+    """The record was made on the emulator, which lifts no gate and is proven otherwise."""
+
+    code = "MLA584"
+
+
+class HardwareReportUnknownObject(HardwareReportError):
+    """The record is about a code object or an architecture that the catalog does not hold."""
+
+    code = "MLA585"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
 from .. import table
 from . import problem_flags
 from .output import emit
+
+EFFECTS: Final = ("lifts", "forbids")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,15 +25,18 @@ def run(args: argparse.Namespace) -> int:
     """Print the counts of every arch of this wheel."""
     counts = {arch: table.load(arch).counts[args.catalog] for arch in table.archs()}
     evidence = {arch: _evidence(arch, args.catalog) for arch in counts}
+    hardware = {arch: {effect: sum(rule.effect == effect for rule in table.load(arch).hardware) for effect in EFFECTS} for arch in counts}
     lines = []
     for arch, counted in counts.items():
         served = sum(sum(routes.values()) for routes in counted["served"].values())
         lines.append(f"{arch}: {served:,} of {counted['total']:,} problems served")
         lines.append(f"  evidence: {_text(evidence[arch])}")
+        if any(hardware[arch].values()):
+            lines.append("  reported from hardware: {lifts} gates lifted, {forbids} added, each for one problem".format(**hardware[arch]))
         for kind in ("served", "refused"):
             for key, rows in counted[kind].items():
                 lines += [f"  {key:22} {kind:8} {name:32} {count:10,}" for name, count in rows.items()]
-    emit(args, {"catalog": args.catalog, "archs": counts, "evidence": evidence}, "\n".join(lines))
+    emit(args, {"catalog": args.catalog, "archs": counts, "evidence": evidence, "hardware": hardware}, "\n".join(lines))
     return 0
 
 

@@ -70,6 +70,10 @@ def _text(answer: dict[str, Any]) -> str:
     for gate in answer["gates"]:
         state = "forbids kernels here" if gate["active"] else "does not hold here"
         lines.append(f"  gate          {gate['id']} ({state}): {gate['cause']} ({gate['reference']})")
+    # A gate that was added is among the gates.
+    for rule in (rule for rule in answer["hardware"] if rule["effect"] == "lifts"):
+        kernel = next(row["kernel"] for row in answer["candidates"] if row["sha256"] == rule["sha256"])
+        lines.append(f"  lifted        gate {rule['gate']} of {kernel}, for this problem alone: {rule['text']}")
     lines.append(f"  candidates    {len(answer['candidates'])} kernels take these dtypes in this mode")
     for candidate in answer["candidates"]:
         lines.append(f"    {candidate['verdict']:17} {candidate['kernel']}")

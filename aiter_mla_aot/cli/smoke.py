@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
+from pathlib import Path
 
 from .. import emulator
 from ..device import open_hip
-from ..errors import SmokeNotRight
-from ..smoke import Outcome, SmokeReport
+from ..errors import InvalidProblem, SmokeNotRight
+from ..smoke import Asked, Outcome, SmokeReport, posed
 from ..smoke import run as run_requests
+from ..smoke.record import Recorder
 from .output import emit
 
 
@@ -17,19 +20,27 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add the command's arguments."""
     parser = subparsers.add_parser("smoke", help="run a few real requests on a device or on the emulator", allow_abbrev=False)
     parser.add_argument("--emulate", choices=("gfx942", "gfx950"), metavar="ARCH", help="run on the CPU by the emulator: gfx942 or gfx950")
+    parser.add_argument("--problem", metavar="FILE", help="JSON lines of problems to run instead of the usual few, with kv_lens if wanted")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write what ran where, and how it ended, to a new file")
+    parser.add_argument(
+        "--force-kernel",
+        metavar="NAME",
+        help="run the problems on this kernel although gates that rest on devices forbid it: IT MAY FAULT THE GPU",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print each request with its error and time; 0 if everything that ran was right."""
-    report = _on_emulator(args.emulate) if args.emulate else run_requests(open_hip(allow_load=True))
+    asked = _asked(args)
+    report = _on_emulator(args.emulate, asked) if args.emulate else run_requests(open_hip(allow_load=True), asked=asked)
     if report.ok:
         emit(args, report.to_json(), text(report))
         return 0
     failed = [outcome for outcome in report.outcomes if outcome.outcome != "refused"]
     error = SmokeNotRight(
-        f"not every request came out right on the {report.tier}",
+        f"not every request came out right on the {report.place.tier}",
         cause="; ".join(f"{outcome.kernel}: {outcome.outcome}" for outcome in failed) or "this wheel serves none of the requests",
         remedy="check the installation with aiter-mla-aot verify and aiter-mla-aot doctor; if both find nothing, report the output",
     )
@@ -39,8 +50,9 @@ def run(args: argparse.Namespace) -> int:
 
 def text(report: SmokeReport) -> str:
     """The report for people."""
-    where = "the emulator" if report.tier == "emulator" else "the device"
-    lines = [f"tier: {report.tier} ({report.target_id}, HIP {report.hip_version})", *map(_line, report.outcomes)]
+    place = report.place
+    where = "the emulator" if place.tier == "emulator" else "the device"
+    lines = [f"tier: {place.tier} ({place.target_id}, HIP {place.hip_version})", *map(_line, report.outcomes)]
     ran = sum(outcome.outcome == "right" for outcome in report.outcomes)
     if report.ok:
         lines.append(f"{ran} requests ran on {where} and gave the rows of the reference")
@@ -55,7 +67,24 @@ def _line(outcome: Outcome) -> str:
     return f"{head:44} error {outcome.error:.1e} of {outcome.bound:.0e}  {1000 * outcome.seconds:.1f} ms  {outcome.kernel}"
 
 
-def _on_emulator(arch: str) -> SmokeReport:
+def _asked(args: argparse.Namespace) -> Asked:
+    if args.force_kernel and not (args.problem and args.record):
+        raise InvalidProblem(
+            "--force-kernel without --problem and --record",
+            cause="a kernel is forced to learn what a device does with it on a given problem",
+            remedy="give both; --record names a new file",
+        )
+    problems = posed.read(args.problem) if args.problem else []
+    recorder = Recorder(args.record) if args.record else None
+    if args.force_kernel and not args.emulate:
+        print(
+            f"{args.force_kernel} is forced: it may fault the GPU and end this process; {args.record} keeps what was reached",
+            file=sys.stderr,
+        )
+    return Asked(problems, args.force_kernel or "", recorder.write if recorder else None)
+
+
+def _on_emulator(arch: str, asked: Asked) -> SmokeReport:
     # Whoever names an emulated arch knows that it is no GPU, also where there is one.
     face = emulator.activate(arch, beside_gpu=True)
-    return run_requests(open_hip(), explain=lambda: str(face.report().get("fault", "")))
+    return run_requests(open_hip(), explain=lambda: str(face.report().get("fault", "")), asked=asked)

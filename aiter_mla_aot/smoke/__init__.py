@@ -8,36 +8,27 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .. import native
 from ..device import HipRuntime, device_info, prepare
-from ..dispatch import Refusal, resolve
-from ..errors import MlaError
+from ..dispatch import Plan, Refusal, resolve
+from ..errors import HipError, MlaError
 from ..problem import Problem
+from . import forced, posed
 from .memory import Memory
+from .posed import LENGTHS, Posed
 from .request import Batch, Launch
-
-HEADS: Final = 16
-LENGTHS: Final = (150, 3)
-"""Keys of the requests of every batch."""
-PROBLEMS: Final = (
-    ("persistent", "bf16", "bf16", 1),
-    ("persistent", "bf16", "fp8", 1),
-    ("persistent", "fp8", "fp8", 1),
-    ("persistent", "bf16", "bf16", 2),
-    ("persistent", "fp8", "fp8", 2),
-    ("split", "bf16", "bf16", 1),
-    ("split", "fp8", "fp8", 1),
-)
-"""Mode, types of q and KV, and query tokens of each batch: pages of one token, causal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One batch. outcome: ``right``, ``wrong``, ``failed`` (text says why) or ``refused``, where this wheel serves no such problem."""
+    """One batch. outcome: ``right``, ``wrong``, ``failed`` (text says why), ``refused``, where this wheel serves no such problem, or
+    ``unfinished`` while it runs. launched: whether the device was given the kernel.
+    """
 
     problem: Problem
     outcome: str
@@ -47,23 +38,36 @@ class Outcome:
     bound: float = math.nan
     seconds: float = 0.0
     text: str = ""
+    lengths: tuple[int, ...] = LENGTHS
+    plan: Plan | None = None
+    forced: bool = False
+    launched: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The row as the command prints it; a number that does not exist is null."""
         facts = {name: getattr(self.problem, name) for name in ("mode", "q_dtype", "kv_dtype", "heads", "q_len", "page_size", "causal")}
         numbers = {name: value if math.isfinite(value) else None for name, value in (("error", self.error), ("bound", self.bound))}
         names = {"kernel": self.kernel, "sha256": self.sha256, "seconds": self.seconds, "text": self.text}
-        return facts | {"kv_lens": list(LENGTHS), "outcome": self.outcome} | numbers | names
+        return facts | {"kv_lens": list(self.lengths), "outcome": self.outcome, "forced": self.forced} | numbers | names
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where requests run. tier: ``device`` or ``emulator``. name: what the run time calls the device."""
+
+    tier: str
+    name: str
+    arch: str
+    target_id: str
+    compute_units: int
+    hip_version: str
 
 
 @dataclass(frozen=True, slots=True)
 class SmokeReport:
-    """What ran where. tier: ``device`` or ``emulator``."""
+    """What ran where."""
 
-    tier: str
-    arch: str
-    target_id: str
-    hip_version: str
+    place: Place
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -74,42 +78,107 @@ class SmokeReport:
 
     def to_json(self) -> dict[str, Any]:
         """The report as the command prints it."""
-        facts = {"tier": self.tier, "arch": self.arch, "target_id": self.target_id, "hip_version": self.hip_version}
+        facts = {name: getattr(self.place, name) for name in ("tier", "arch", "target_id", "hip_version")}
         return {"ok": self.ok} | facts | {"requests": [outcome.to_json() for outcome in self.outcomes]}
 
 
-def run(runtime: HipRuntime, device: int = 0, explain: Callable[[], str] = str) -> SmokeReport:
+Watch = Callable[[Place, Sequence[Outcome]], None]
+"""Is told what is known before anything is launched, before each launch and after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to run: problems, by default smoke's own; a kernel that runs them although gates forbid it; who watches."""
+
+    problems: Sequence[Posed] = ()
+    kernel: str = ""
+    watch: Watch | None = None
+
+
+def run(runtime: HipRuntime, device: int = 0, explain: Callable[[], str] = str, asked: Asked | None = None) -> SmokeReport:
     """Runs every batch on a device of ``runtime``.
 
-    explain: what more the run time knows of a launch that failed. Raises the errors of ``prepare``; a failed launch is in the report.
+    explain: what more the run time knows of a launch that failed. Raises the errors of ``prepare``, ``NotForcible`` before anything
+    runs, and what ``asked.watch`` raises; a failed launch is in the report.
     """
+    asked = asked or Asked()
     info = device_info(device)
     prepare(device)
-    problems = [Problem(info.arch, mode, q, kv, HEADS, q_len, 1, batch=len(LENGTHS)) for mode, q, kv, q_len in PROBLEMS]
-    outcomes = tuple(_outcomes(problems, runtime, device, info.compute_units, explain))
-    return SmokeReport("emulator" if runtime.emulated else "device", info.arch, info.target_id, info.hip_version, outcomes)
+    with Memory(runtime, device) as memory:
+        name = memory.name()
+    tier = "emulator" if runtime.emulated else "device"
+    place = Place(tier, name, info.arch, info.target_id, info.compute_units, info.hip_version)
+    todo = list(asked.problems) or posed.own(info.arch)
+    plans = [forced.plan(one.problem, asked.kernel) if asked.kernel else resolve(one.problem) for one in todo]
+    bench = _Bench(runtime, device, place, explain, asked)
+    bench.tell()
+    for one, plan in zip(todo, plans, strict=True):
+        bench.pose(one, plan)
+    return SmokeReport(place, tuple(bench.outcomes))
 
 
-def _outcomes(problems: list[Problem], runtime: HipRuntime, device: int, workgroups: int, explain: Callable[[], str]) -> Iterator[Outcome]:
-    float8 = {row["name"]: f"float8_{row['fp8']}" for row in native.load().table()["archs"]}
-    for problem in problems:
-        plan = resolve(problem)
-        if isinstance(plan, Refusal):
-            yield Outcome(problem, "refused", text=plan.text)
-            continue
-        dtypes = {"bf16": "bfloat16", "fp8": float8[problem.arch]}
-        batch = Batch(plan, LENGTHS, dtypes[problem.q_dtype], dtypes[problem.kv_dtype])
-        kernel = (plan.kernel.name, plan.kernel.sha256)
-        with Memory(runtime, device) as memory:
-            launch = Launch(batch, memory, workgroups, seed=len(problem.mode) + problem.q_len)
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """What the batches of one run share."""
+
+    runtime: HipRuntime
+    device: int
+    place: Place
+    explain: Callable[[], str]
+    asked: Asked
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def tell(self, *running: Outcome) -> None:
+        if self.asked.watch is not None:
+            self.asked.watch(self.place, [*self.outcomes, *running])
+
+    def pose(self, one: Posed, plan: Plan | Refusal) -> None:
+        """Runs one batch and keeps what became of it."""
+        reason = plan.text if isinstance(plan, Refusal) else _not_posed(plan, self.place)
+        if isinstance(plan, Refusal) or reason:
+            self.outcomes.append(Outcome(one.problem, "refused", text=reason, lengths=one.lengths))
+        else:
+            self.outcomes.append(self._run(one, plan))
+        self.tell()
+
+    def _run(self, one: Posed, plan: Plan) -> Outcome:
+        problem = one.problem
+        fp8 = {row["name"]: f"float8_{row['fp8']}" for row in native.load().table()["archs"]}[problem.arch]
+        dtypes = {"bf16": "bfloat16", "fp8": fp8}
+        batch = Batch(plan, one.lengths, dtypes[problem.q_dtype], dtypes[problem.kv_dtype])
+        names = (plan.kernel.name, plan.kernel.sha256)
+        running = Outcome(
+            problem, "unfinished", *names, bound=batch.bound, lengths=one.lengths, plan=plan, forced=bool(self.asked.kernel), launched=True
+        )
+        with Memory(self.runtime, self.device) as memory, ExitStack() as stack:
+            function = stack.enter_context(forced.loaded(plan, memory)) if self.asked.kernel else None
+            launch = Launch(batch, memory, self.place.compute_units, seed=len(problem.mode) + problem.q_len)
+            # What can take long is done first: `unfinished` shall mean that the launch was under way.
+            expected = launch.expected()
+            self.tell(running)
             started = time.monotonic()
             try:
-                launch.run(native.load())
+                if function is None:
+                    launch.run(native.load())
+                else:
+                    forced.run(launch, memory, function)
+            except KeyboardInterrupt:
+                # It is raised when the launch has ended; that somebody stopped the run says nothing of the kernel.
+                self.tell()
+                raise
             except MlaError as error:
-                yield Outcome(
-                    problem, "failed", *kernel, bound=batch.bound, text=" ".join(filter(None, (error.fact, error.cause, explain())))
-                )
-                continue
+                text = " ".join(filter(None, (error.fact, error.cause, self.explain())))
+                # Only HIP fails after it was given the kernel; everything else is found before.
+                return replace(running, outcome="failed", text=text, launched=isinstance(error, HipError))
             seconds = round(time.monotonic() - started, 4)
-            found = launch.error()
-        yield Outcome(problem, "right" if found <= batch.bound else "wrong", *kernel, found, batch.bound, seconds)
+            found = launch.error(expected)
+        return replace(running, outcome="right" if found <= batch.bound else "wrong", error=found, seconds=seconds)
+
+
+def _not_posed(plan: Plan, place: Place) -> str:
+    """Why a served problem is not run here; empty if it is."""
+    if plan.problem.arch != place.arch:
+        return f"the device is {place.arch}"
+    if plan.fold.head_groups > 1 or plan.fold.padded_heads != plan.problem.heads:
+        return f"smoke does not pose problems of the route {plan.route}"
+    return ""

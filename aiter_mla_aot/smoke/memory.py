@@ -85,7 +85,7 @@ class Memory:
         self._given: list[int] = []
 
     def __enter__(self) -> Memory:
-        self._call("hipSetDevice", self.device)
+        self.call("hipSetDevice", self.device)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -99,25 +99,38 @@ class Memory:
     def allocate(self, size: int) -> int:
         """Address of new memory."""
         address = ctypes.c_void_p()
-        self._call("hipMalloc", ctypes.byref(address), ctypes.c_size_t(size))
+        self.call("hipMalloc", ctypes.byref(address), ctypes.c_size_t(size))
         self._given.append(address.value or 0)
         return self._given[-1]
 
     def copy(self, address: int, content: bytes) -> None:
         """Writes bytes to the device."""
-        self._call("hipMemcpy", ctypes.c_void_p(address), content, ctypes.c_size_t(len(content)), _TO_DEVICE)
+        self.call("hipMemcpy", ctypes.c_void_p(address), content, ctypes.c_size_t(len(content)), _TO_DEVICE)
 
     def read(self, address: int, size: int) -> bytes:
         """Reads bytes of the device."""
         buffer = ctypes.create_string_buffer(size)
-        self._call("hipMemcpy", buffer, ctypes.c_void_p(address), ctypes.c_size_t(size), _TO_HOST)
+        self.call("hipMemcpy", buffer, ctypes.c_void_p(address), ctypes.c_size_t(size), _TO_HOST)
         return buffer.raw
 
     def wait(self) -> None:
         """Waits until everything launched has ended."""
-        self._call("hipDeviceSynchronize")
+        self.call("hipDeviceSynchronize")
 
-    def _call(self, name: str, *arguments: Any) -> None:
+    def name(self) -> str:
+        """What the run time calls the device. Raises ``HipError``."""
+        if self.emulated:
+            return "emulator"
+        text = ctypes.create_string_buffer(256)
+        self.call("hipDeviceGetName", text, len(text), self.device)
+        return "".join(char for char in text.value.decode(errors="replace") if char.isprintable()).strip() or "unnamed"
+
+    def unload(self, module: ctypes.c_void_p) -> None:
+        """Gives a module back; after a fault the run time may refuse even that."""
+        self._hip.hipModuleUnload(module)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Calls a function of the run time. Raises ``HipError`` where it does not succeed."""
         error = getattr(self._hip, name)(*arguments)
         if error != 0:
             raise HipError(

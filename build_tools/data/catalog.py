@@ -12,8 +12,9 @@ from pathlib import Path
 from aiter_mla_aot.rules import Claim, Fold, Gate
 from build_tools.code_object import targets
 from build_tools.code_object.targets import Target
-from build_tools.data import data_file
+from build_tools.data import data_file, hardware
 from build_tools.data.claims import check_claim, check_gate
+from build_tools.data.hardware import HardwareResult
 from build_tools.errors import DataError, DuplicateKey, MissingObject, OrphanObject, SchemaDrift
 from build_tools.providers import lock
 from build_tools.providers.lock import Lock
@@ -70,6 +71,9 @@ class Report:
     seen: date
     gate: str | None = None
     no_gate: str | None = None
+    failed_batch: int | None = None
+    failed_keys: int | None = None
+    """Requests, and keys of each, of the smallest run that was reported to go wrong: less shows nothing against the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class ArchCatalog:
     preconditions: tuple[Precondition, ...]
     reports: tuple[Report, ...]
     lock: Lock
+    hardware: tuple[HardwareResult, ...] = ()
 
     def shipped(self) -> frozenset[str]:
         """SHA-256 of every decode kernel of the lock: what a wheel of this arch holds."""
@@ -135,9 +140,17 @@ def load(hsa: Path, arch: str, *, locks: Path | None = None) -> ArchCatalog:
         tuple(sorted(gates["precondition"], key=lambda row: (row.text, row.kernels))),
         tuple(sorted(reports, key=lambda report: report.id)),
         lock.read(locks or hsa, arch),
+        hardware.read(hsa, arch, _files(kernels)),
     )
     _check(catalog)
     return catalog
+
+
+def _files(kernels: Iterable[KernelRow]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for row in kernels:
+        found.setdefault(row.sha256, set()).add(row.file)
+    return found
 
 
 def matches(file: str, patterns: Iterable[str]) -> bool:
@@ -178,6 +191,13 @@ def _check(catalog: ArchCatalog) -> None:
                 f"{where}/reports.toml: {report.id} needs a gate or a reason",
                 cause="exactly one of `gate` and `no_gate`",
                 remedy="give one",
+            )
+        sizes = (report.failed_batch, report.failed_keys)
+        if sizes != (None, None) and (report.gate is None or not all(size is not None and size > 0 for size in sizes)):
+            raise SchemaDrift(
+                f"{where}/reports.toml: {report.id} has half a size of the run that failed, or one without a gate",
+                cause="`failed_batch` and `failed_keys` say together what lifts the report's gate",
+                remedy="give both as numbers of 1 or more, or none",
             )
         if report.gate is not None and report.gate not in gates:
             raise MissingObject(

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any, Final
 
 from aiter_mla_aot.problem import DTYPE_PAIRS, MAX_HEADS, MAX_Q_LEN, MODES, PAGE_SIZES
-from aiter_mla_aot.rules import FAILURE_ORDER, Claim, Flags, Fold, Gate, failures, layout, one_token_items, rank
+from aiter_mla_aot.rules import FAILURE_ORDER, Claim, Flags, Fold, Gate, HardwareRule, failures, layout, one_token_items, rank
 from build_tools.errors import ShadowedKey
 
 _BOOLEAN: Final = (False, True)
@@ -32,6 +32,7 @@ class Candidate:
     name: str
     claim: Claim
     gates: tuple[Gate, ...]
+    lifts: tuple[HardwareRule, ...] = ()
 
 
 @dataclass(slots=True)
@@ -128,8 +129,8 @@ def _signature(candidate: Candidate, heads: int, q_len: int) -> tuple[Any, ...]:
         parts += [shape.folds, shape.tokens_per_item >= claim.min_tokens]
     for causal, sparse in product(_BOOLEAN, _BOOLEAN):
         parts.append(one_token_items(claim, heads, q_len, _NO_FLAGS._replace(causal=causal, sparse=sparse)))
-    for gate in candidate.gates:
-        parts.append(heads in gate.when.get("heads", (heads,)) and q_len in gate.when.get("q_len", (q_len,)))
+    for when in (rule.when for rules in (candidate.gates, candidate.lifts) for rule in rules):
+        parts.append(heads in when.get("heads", (heads,)) and q_len in when.get("q_len", (q_len,)))
     return tuple(parts)
 
 
@@ -144,7 +145,7 @@ def _verdicts(candidate: Candidate, folds: Mapping[str, Fold], heads: int, q_len
     """For every value of the flags: the codes that the candidate fails with, and whether its items hold one token each."""
     result = []
     for flags in _ALL_FLAGS:
-        found = failures(candidate.claim, candidate.gates, folds, heads, q_len, flags)
+        found = failures(candidate.claim, candidate.gates, folds, heads, q_len, flags, candidate.lifts)
         codes = tuple(dict.fromkeys(failure.code for failure in found))
         result.append((codes, one_token_items(candidate.claim, heads, q_len, flags)))
     return tuple(result)

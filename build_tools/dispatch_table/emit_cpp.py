@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aiter_mla_aot.dispatch import REFUSAL_TEXT
+from aiter_mla_aot.rules import HARDWARE
 from aiter_mla_aot.table import AXES, REFUSAL
 
 
@@ -13,7 +14,9 @@ def header(tables: Mapping[str, Mapping[str, Any]], digests: Mapping[str, str]) 
     """``dispatch_table.hpp`` for the tables of some archs, whose SHA-256 are ``digests``. Types: ``csrc/dispatch/table_types.hpp``."""
     kernels: list[str] = []
     plans: list[str] = []
-    refusals = sorted(REFUSAL_TEXT)
+    # Only a table with results from devices can give their code.
+    unused = {HARDWARE} - {code for data in tables.values() for code in data["refusals"]}
+    refusals = sorted(REFUSAL_TEXT.keys() - unused)
     nodes: list[int] = []
     archs: list[str] = []
     for arch, data in sorted(tables.items()):

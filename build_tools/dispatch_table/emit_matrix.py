@@ -36,7 +36,16 @@ def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
             parts.append(f"## {arch}, catalog `{catalog}` ({what})\n\n{served:,} of {counts['total']:,} problems are served.\n")
             parts.append(_COLUMNS)
             parts.append("\n".join(_rows(parsed, catalog)) + "\n")
+        if parsed.hardware:
+            parts.append(f"## {arch}, reported from hardware\n\n" + "\n".join(_hardware(parsed)) + "\n")
     return "\n".join(parts)
+
+
+def _hardware(data: table.Table) -> Iterator[str]:
+    names = {kernel.sha256: kernel.name for kernel in data.kernels}
+    for rule in data.hardware:
+        problem = ", ".join(f"{axis} {str(values[0]).lower()}" for axis, values in rule.when.items())
+        yield f"- `{names[rule.kernel]}`, {problem}: gate {rule.gate} {'lifted' if rule.effect == 'lifts' else 'added'}, {rule.text}"
 
 
 def _rows(data: table.Table, catalog: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ from typing import Any, Final
 from aiter_mla_aot.rules import Gate
 from aiter_mla_aot.table import CATALOGS, INDEX, REFUSAL, SCHEMA
 from build_tools.data import catalog
-from build_tools.dispatch_table import emit_cpp, proofs
+from build_tools.dispatch_table import emit_cpp, hardware, proofs
 from build_tools.dispatch_table.closure import Candidate, Closure, Leaf, close
 from build_tools.dispatch_table.coverage import check_not_shrunk, counts
 from build_tools.errors import ShadowedKey
@@ -51,7 +51,13 @@ def table(data: catalog.ArchCatalog, shown: proofs.Proofs) -> dict[str, Any]:
     shown.check(data)
     shipped, superseded, unproven = data.shipped(), data.superseded(), shown.unproven(data)
     extra = (proofs.gate(data, unproven),) if unproven else ()
-    gates = {row.sha256: (*proofs.gates_of(data, row), *(extra if row.sha256 in unproven else ())) for row in data.kernels}
+    reported = hardware.verdicts(data, shown)
+    added, rules = hardware.added_gates(reported), hardware.rules_of(reported)
+    gates = {
+        row.sha256: (*proofs.gates_of(data, row), *added.get(row.sha256, ()), *(extra if row.sha256 in unproven else ()))
+        for row in data.kernels
+    }
+    lifts = {row.sha256: tuple(rule for rule in rules if rule.kernel == row.sha256 and rule.effect == "lifts") for row in data.kernels}
     folds = {fold.name: fold for fold in data.folds}
     members = {
         "shipped": [row.sha256 in shipped for row in data.kernels],
@@ -61,12 +67,14 @@ def table(data: catalog.ArchCatalog, shown: proofs.Proofs) -> dict[str, Any]:
     closed: dict[str, Closure] = {}
     for name in CATALOGS:
         candidates = [
-            Candidate(index, row.file, row.claim, gates[row.sha256])
+            Candidate(index, row.file, row.claim, gates[row.sha256], lifts[row.sha256])
             for index, row in enumerate(data.kernels)
             if row.claim is not None and members[name][index]
         ]
         closed[name] = close(candidates, folds, pairs)
-    expected = [member and row.sha256 not in unproven for row, member in zip(data.kernels, members["full"], strict=True)]
+    # A device may take a kernel's last problem away; that is no fault of its claim.
+    excused = unproven | added.keys()
+    expected = [member and row.sha256 not in excused for row, member in zip(data.kernels, members["full"], strict=True)]
     _refuse_shadowed(data, expected, closed["full"])
     leaves = {entry for result in closed.values() for entry in result.nodes if not isinstance(entry, int)}
     plans = sorted(leaf for leaf in leaves if not isinstance(leaf, str))
@@ -79,8 +87,8 @@ def table(data: catalog.ArchCatalog, shown: proofs.Proofs) -> dict[str, Any]:
         "device": {"mach": data.device.mach, "lds_bytes": data.device.lds_bytes, "fp8": data.device.fp8},
         "kernels": [_kernel(data, row, shown, gates[row.sha256]) for row in data.kernels],
         "folds": [asdict(fold) for fold in data.folds],
-        "gates": [asdict(gate) for gate in (*data.gates, *extra)],
-        "reports": [_without_none(asdict(report)) | {"seen": report.seen.isoformat()} for report in data.reports],
+        "gates": [asdict(gate) for gate in (*data.gates, *(gate for one in added.values() for gate in one), *extra)],
+        "reports": [_report(report) for report in data.reports],
         "plans": [{"kernel": index, "single": single} for index, single in plans],
         "refusals": refusals,
         "catalogs": {
@@ -88,7 +96,7 @@ def table(data: catalog.ArchCatalog, shown: proofs.Proofs) -> dict[str, Any]:
             for name, result in closed.items()
         },
         "counts": {name: counts(result) for name, result in closed.items()},
-    }
+    } | hardware.to_json(rules)
 
 
 def _refuse_shadowed(data: catalog.ArchCatalog, member: Sequence[bool], full: Closure) -> None:
@@ -118,8 +126,10 @@ def _kernel(data: catalog.ArchCatalog, row: catalog.KernelRow, shown: proofs.Pro
     }
 
 
-def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
+def _report(report: catalog.Report) -> dict[str, Any]:
+    values = asdict(report) | {"seen": report.seen.isoformat()}
+    # The sizes decide what lifts a gate, which is done by the time the table is written.
+    return {name: value for name, value in values.items() if value is not None and not name.startswith("failed_")}
 
 
 def replace_text(path: Path, text: str) -> None:

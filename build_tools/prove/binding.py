@@ -62,16 +62,21 @@ def findings(claim: Claim, recipe: str, found: evidence.Evidence) -> list[Mappin
     return same
 
 
-def check(arch: str, file: str, recipe: str, claim: Claim, gates: Iterable[Gate], found: evidence.Evidence) -> None:
-    """Raises ``RuleOutsideEnvelope`` if the claim relies on a class that the evidence does not show."""
+def missing(recipe: str, claim: Claim, gates: Iterable[Gate], found: evidence.Evidence) -> tuple[str, ...]:
+    """The classes that the claim relies on and the evidence does not show, in words."""
     shown: set[ProblemClass] = set()
     for finding in findings(claim, recipe, found):
         shown |= found.envelope(Recipe.from_json(finding["recipe"]))
-    missing = [member for member in needed(claim, gates) if member not in shown]
-    if missing:
-        first = ", ".join(f"{name} {value}" for name, value in missing[0].to_json().items() if value != "")
+    lost = [member.to_json() for member in needed(claim, gates) if member not in shown]
+    return tuple(", ".join(f"{name} {value}" for name, value in member.items() if value != "") for member in lost)
+
+
+def check(arch: str, file: str, recipe: str, claim: Claim, gates: Iterable[Gate], found: evidence.Evidence) -> None:
+    """Raises ``RuleOutsideEnvelope`` if the claim relies on a class that the evidence does not show."""
+    lost = missing(recipe, claim, gates, found)
+    if lost:
         raise RuleOutsideEnvelope(
-            f"{arch} {file}: the claim relies on {len(missing)} classes that its evidence does not show",
-            cause=f"the first: {first}",
+            f"{arch} {file}: the claim relies on {len(lost)} classes that its evidence does not show",
+            cause=f"the first: {lost[0]}",
             remedy="narrow the claim, add a gate with the measured cause, or prove the kernel for the class",
         )

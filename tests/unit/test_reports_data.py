@@ -32,7 +32,8 @@ def test_every_report_has_exactly_its_fields(arch: str) -> None:
     for report in reports(arch):
         outcome = report.keys() & {"gate", "no_gate"}
         assert len(outcome) == 1, report["id"]
-        assert report.keys() == {*TEXT_FIELDS, "seen", *outcome}, report["id"]
+        sizes = report.keys() & {"failed_batch", "failed_keys"}
+        assert report.keys() == {*TEXT_FIELDS, "seen", *outcome, *sizes}, report["id"]
         for field in (*TEXT_FIELDS, *outcome):
             assert isinstance(report[field], str), (report["id"], field)
             assert report[field].strip() == report[field] != "", (report["id"], field)

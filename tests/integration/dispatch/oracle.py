@@ -5,6 +5,7 @@ Nothing of the product's rules is used: the TOML is read here, and validity is w
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -13,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import tomllib
+
+from aiter_mla_aot.rules import HardwareRule
 
 AXES = ("mode", "dtypes", "heads", "q_len", "ragged", "page_size", "causal", "lse", "context_parallel", "sparse", "kv_over_4gib")
 VALUES: dict[str, list[Any]] = {
@@ -45,8 +48,11 @@ class Answers:
     ties: int
 
 
-def solve(hsa: Path, arch: str, catalog: str) -> Answers:
-    """Try everything for every problem of an arch."""
+def solve(hsa: Path, arch: str, catalog: str, hardware: Sequence[HardwareRule] = ()) -> Answers:
+    """Try everything for every problem of an arch.
+
+    hardware: what results from devices changed; which of them may is for other tests, here they change exactly their problem.
+    """
     rows = _read(hsa, arch, "kernels")["kernel"]
     folds = {fold["name"]: fold for fold in _read(hsa, arch, "folds")["fold"]}
     gates = _read(hsa, arch, "gates")["gate"]
@@ -60,7 +66,7 @@ def solve(hsa: Path, arch: str, catalog: str) -> Answers:
     for number, row in enumerate(members):
         claim = row["claim"]
         place = (VALUES["mode"].index(claim["mode"]), VALUES["dtypes"].index(f"{claim['q_dtype']}/{claim['kv_dtype']}"))
-        allowed = _axes_allowed(row, claim, gates)
+        allowed = _with_hardware(row, claim, gates, [rule for rule in hardware if rule.kernel == row["sha256"]])
         own = np.full(SHAPE[2:], np.iinfo(np.int64).max, np.int64)
         own_tokens = np.zeros(SHAPE[2:], np.uint8)
         for cut in range(claim["min_tokens"], claim["tokens"] + 1):
@@ -84,7 +90,26 @@ def _along(axis: str, values: Any) -> npt.NDArray[Any]:
     return np.asarray(values).reshape([-1 if name == axis else 1 for name in INNER])
 
 
-def _axes_allowed(row: dict[str, Any], claim: dict[str, Any], gates: list[dict[str, Any]]) -> Bools:
+def _with_hardware(row: dict[str, Any], claim: dict[str, Any], gates: list[dict[str, Any]], rules: list[HardwareRule]) -> Bools:
+    allowed = _axes_allowed(row, claim, gates)
+    for when in {str(rule.when): rule.when for rule in rules}.values():
+        here = [rule for rule in rules if rule.when == when]
+        lifted = {rule.gate for rule in here if rule.effect == "lifts"}
+        codes = {"causal" if rule.code == "mask" else rule.code for rule in here if rule.effect == "lifts"}
+        one = _axes_allowed(row, claim, [gate for gate in gates if gate["id"] not in lifted], codes)
+        cell = _held(when)
+        allowed = np.where(cell, one & (len(lifted) == len(here)), allowed)
+    return allowed
+
+
+def _held(when: Mapping[str, Any]) -> Bools:
+    held: Bools = np.ones(SHAPE[2:], bool)
+    for axis, values in when.items():
+        held &= _along(axis, [value in values for value in VALUES[axis]])
+    return held
+
+
+def _axes_allowed(row: dict[str, Any], claim: dict[str, Any], gates: list[dict[str, Any]], free: Collection[str] = ()) -> Bools:
     allowed: Bools = np.ones(SHAPE[2:], bool)
     for axis, good in (
         ("page_size", claim["page_sizes"]),
@@ -94,13 +119,10 @@ def _axes_allowed(row: dict[str, Any], claim: dict[str, Any], gates: list[dict[s
         ("ragged", [False, True] if claim["ragged"] else [False]),
         ("sparse", [False, True] if claim["sparse"] else [False]),
     ):
-        allowed &= _along(axis, [value in good for value in VALUES[axis]])
+        allowed &= _along(axis, [axis in free or value in good for value in VALUES[axis]])
     for gate in gates:
         if any(fnmatch(row["file"], pattern) for pattern in gate["kernels"]):
-            held: Bools = np.ones(SHAPE[2:], bool)
-            for axis, values in gate["when"].items():
-                held &= _along(axis, [value in values for value in VALUES[axis]])
-            allowed &= ~held
+            allowed &= ~_held(gate["when"])
     return allowed
 
 

@@ -31,7 +31,7 @@ def expanded(arch: str, catalog: str) -> npt.NDArray[np.int64]:
 
 @pytest.mark.parametrize(("arch", "catalog"), CASES)
 def test_table_serves_exactly_what_brute_force_finds(arch: str, catalog: str) -> None:
-    data, truth, leaves = table.load(arch), oracle.solve(HSA, arch, catalog), expanded(arch, catalog)
+    data, truth, leaves = table.load(arch), oracle.solve(HSA, arch, catalog, table.load(arch).hardware), expanded(arch, catalog)
     assert leaves.shape == oracle.SHAPE
     assert truth.ties == 0
     refused = leaves >= table.REFUSAL

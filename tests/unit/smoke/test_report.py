@@ -11,7 +11,7 @@ import pytest
 from aiter_mla_aot.cli import smoke
 from aiter_mla_aot.errors import SmokeNotRight
 from aiter_mla_aot.problem import Problem
-from aiter_mla_aot.smoke import Outcome, SmokeReport
+from aiter_mla_aot.smoke import Outcome, Place, SmokeReport
 
 PROBLEM = Problem("gfx950", "persistent", "bf16", "bf16", 16, 1, 1)
 RIGHT = Outcome(PROBLEM, "right", "mla_alpha", "0" * 64, 1e-3, 1e-2, 0.01)
@@ -21,7 +21,7 @@ REFUSED = Outcome(PROBLEM, "refused", text="no kernel takes this many heads")
 
 
 def report(*outcomes: Outcome, tier: str = "emulator") -> SmokeReport:
-    return SmokeReport(tier, "gfx950", "gfx950:sramecc+:xnack-", "7.0", outcomes)
+    return SmokeReport(Place(tier, tier, "gfx950", "gfx950:sramecc+:xnack-", 256, "7.0"), outcomes)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_the_text_names_the_tier_and_claims_no_proof() -> None:
 
 
 def test_a_wrong_result_is_an_error_with_its_kernel(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(smoke, "_on_emulator", lambda arch: report(RIGHT, WRONG))
-    code = smoke.run(argparse.Namespace(emulate="gfx950", json=True, command="smoke"))
+    monkeypatch.setattr(smoke, "_on_emulator", lambda arch, asked: report(RIGHT, WRONG))
+    code = smoke.run(argparse.Namespace(emulate="gfx950", json=True, command="smoke", problem=None, record=None, force_kernel=None))
     told = json.loads(capsys.readouterr().out)
     assert code == SmokeNotRight.exit_code
     assert told["error"]["code"] == "MLA313"

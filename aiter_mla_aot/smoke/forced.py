@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
-from .. import files, table
+from .. import files, kernarg, table
 from ..dispatch import Plan, refused_at_sight
 from ..errors import NotForcible, ObjectHashMismatch
 from ..native import KERNEL_DIRECTORY
@@ -22,35 +20,6 @@ from ..problem import Problem
 from ..rules import HARDWARE, failures, layout, one_token_items
 from .memory import Memory
 from .request import QK, Launch
-
-CAPACITY: Final = 384
-"""Bytes of the largest argument segment."""
-SLOTS: Final = (
-    "partial_out",
-    "partial_lse",
-    "q",
-    "kv",
-    "kv_indptr",
-    "kv_indices",
-    "last_page_lens",
-    "softmax_scale",
-    "rows",
-    "kv_split",
-    "q_batch_stride",
-    "page_stride",
-    "log2_page",
-    "qo_indptr",
-    "schedule",
-    "out",
-    "q_scale",
-    "kv_scale",
-    "out_16_nosplit",
-    "final_lse",
-    "global_kv_indptr",
-    "cp_world_size",
-    "cp_rank",
-)
-"""Names of the 16-byte slots, in order."""
 
 
 def plan(problem: Problem, name: str) -> Plan:
@@ -139,7 +108,4 @@ def arguments(launch: Launch) -> bytes:
     }
     if null_out:
         values["out"] = 0
-    block = bytearray(CAPACITY)
-    for name, value in values.items():
-        struct.pack_into("<f" if isinstance(value, float) else "<Q", block, 16 * SLOTS.index(name), value)
-    return bytes(block[: kernel.info["kernarg_segment_size"]])
+    return kernarg.pack(kernel.info["kernarg_segment_size"], values)

@@ -9,11 +9,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from aiter_mla_aot.kernarg import pack
+
 from . import bars, inputs, numbers, reference
 from .case import QK_DIM, V_DIM, Case, Recipe
 from .device import Arena, Emulator, Kernel, Launch
 from .errors import PlanImpossible
-from .kernarg import pack
 from .outcome import Outcome
 from .planner import Index, Planner, Schedule
 

@@ -89,7 +89,8 @@ class Store:
 def cache_folder(root: Path, libraries: Libraries) -> Path:
     """Where outcomes are kept: apart for other libraries, and for other sources of what runs a case."""
     tree = Path(__file__).resolve().parents[2]
-    made_of = [tree / path for path in sources(tree, "build_tools.prove.execute") if path.startswith("build_tools/prove/")]
+    run_by = ("build_tools/prove/", "aiter_mla_aot/kernarg.py")
+    made_of = [tree / path for path in sources(tree, "build_tools.prove.execute") if path.startswith(run_by)]
     name = key(*(hashlib.sha256(path.read_bytes()).hexdigest() for path in (libraries.emulator, libraries.planner, *made_of)))
     return root / f"v{SEMANTICS_VERSION}-{name[:12]}"
 

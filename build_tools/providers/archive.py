@@ -15,8 +15,8 @@ from build_tools.providers.lock import Provider
 from build_tools.providers.view import MAX_LICENCE_BYTES, MAX_OBJECT_BYTES, OBJECT_PATH
 
 MAX_MEMBERS: Final = 200_000
-# NotImplementedError is what zipfile raises for a compression method it does not know.
-_DAMAGE: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, UnicodeDecodeError, ValueError)
+# RuntimeError is what zipfile raises for an encrypted member, or for a compression method it does not know.
+_DAMAGE: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, UnicodeDecodeError, ValueError)
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "licenses/LICENSE")
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._+!-]{1,64}")

@@ -20,11 +20,11 @@ from aiter_mla_aot import cli, explanation
 from aiter_mla_aot import table as tables
 from aiter_mla_aot.dispatch import REFUSAL_TEXT
 from aiter_mla_aot.problem import Problem
-from aiter_mla_aot.smoke.record import KIND
 from build_tools import entry, errors
 from build_tools.data import catalog, hardware
 from build_tools.dispatch_table import emit_cpp, emit_matrix, proofs, table
 from build_tools.hardware import importing, record
+from tests import hardware_record
 
 HSA = Path(__file__).resolve().parents[3] / "hsa"
 NATIVE = "mla_a8w8_qh64_qseqlen1_gqaratio64_v3_ps"
@@ -55,18 +55,8 @@ def a_record(folder: Path, problem: Problem = GATED, kernel: str = NATIVE, keys:
         "bound": 4e-2,
         "text": "",
     }
-    made = {
-        "schema": 1,
-        "kind": KIND,
-        "date": "2026-12-01T00:00:00Z",
-        "tier": "device",
-        "device": {"name": "AMD Instinct MI300X", "arch": "gfx942", "target_id": "gfx942:sramecc+:xnack-", "compute_units": 304},
-        "rocm": "7.0",
-        "package": {"version": "0.1.0", "table_sha256": "0" * 64, "lock_sha256": "1" * 64},
-        "requests": [request | changes],
-    }
     path = folder / f"{len(list(folder.glob('*.json')))}.json"
-    path.write_text(json.dumps(made), encoding="utf-8")
+    path.write_text(json.dumps(hardware_record.record(request | changes)), encoding="utf-8")
     return path
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from aiter_mla_aot.problem import Problem
-from aiter_mla_aot.smoke.record import KIND
 from build_tools import errors
 from build_tools.hardware import importing, record
+from tests import hardware_record
 
 HSA = Path(__file__).resolve().parents[3] / "hsa"
 REQUEST: dict[str, Any] = {
@@ -29,16 +29,7 @@ REQUEST: dict[str, Any] = {
     "bound": 4e-2,
     "text": "",
 }
-RECORD: dict[str, Any] = {
-    "schema": 1,
-    "kind": KIND,
-    "date": "2026-12-01T00:00:00Z",
-    "tier": "device",
-    "device": {"name": "AMD Instinct MI300X", "arch": "gfx942", "target_id": "gfx942:sramecc+:xnack-", "compute_units": 304},
-    "rocm": "7.0",
-    "package": {"version": "0.1.0+dirty", "table_sha256": "0" * 64, "lock_sha256": "1" * 64},
-    "requests": [REQUEST],
-}
+RECORD = hardware_record.record(REQUEST)
 Change = Callable[[dict[str, Any]], None]
 
 

@@ -17,7 +17,6 @@ from aiter_mla_aot.problem import Problem
 from aiter_mla_aot.smoke import Outcome, Place, forced, posed
 from aiter_mla_aot.smoke.memory import Memory
 from aiter_mla_aot.smoke.record import LARGEST_TEXT, Recorder
-from build_tools.prove import kernarg
 
 PLAIN: dict[str, Any] = {
     "arch": "gfx950",
@@ -186,7 +185,3 @@ def test_only_gates_that_rest_on_devices_can_be_forced() -> None:
 def test_everything_else_stays_refused(changes: dict[str, Any], kernel: str) -> None:
     with pytest.raises(NotForcible):
         forced.plan(Problem(**PLAIN | changes), kernel)
-
-
-def test_forced_launches_name_the_slots_as_the_proof_does() -> None:
-    assert (forced.SLOTS, forced.CAPACITY) == (kernarg.SLOTS, kernarg.CAPACITY)

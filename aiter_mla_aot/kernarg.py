@@ -33,6 +33,7 @@ SLOTS: Final = (
 """In order; ``csrc/dispatch/kernarg.hpp`` numbers them the same way."""
 
 CAPACITY: Final = 384
+"""Bytes of the largest argument segment."""
 
 
 def pack(size: int, values: dict[str, int | float]) -> bytes:

@@ -50,6 +50,7 @@ def compile_hip(source: str, arch: str, folder: Path, *, optimisation: str = "-O
     return out.read_bytes()
 
 
+DESCRIPTOR = "  .amdhsa_float_denorm_mode_32 3\n"
 ASSEMBLY = """
 .amdgcn_target "amdgcn-amd-amdhsa--{arch}"
 .text
@@ -71,8 +72,7 @@ test:
   .amdhsa_next_free_vgpr 512
   .amdhsa_next_free_sgpr 100
   .amdhsa_accum_offset 256
-  .amdhsa_float_denorm_mode_32 3
-.end_amdhsa_kernel
+{descriptor}.end_amdhsa_kernel
 .amdgpu_metadata
 ---
 amdhsa.version: [ 1, 2 ]
@@ -92,9 +92,12 @@ amdhsa.kernels:
 """
 
 
-def assemble(body: str, arch: str, folder: Path, *, lds: int = 0, private: int = 0) -> bytes:
-    """Code object of one kernel ``test``: kernel arguments at s[0:1], workgroup in s2, work item in v0."""
-    text = ASSEMBLY.format(arch=arch, body=body, lds=lds, private=private)
+def assemble(body: str, arch: str, folder: Path, *, lds: int = 0, private: int = 0, descriptor: str = DESCRIPTOR) -> bytes:
+    """Code object of one kernel ``test``: kernel arguments at s[0:1], workgroup in s2, work item in v0.
+
+    ``descriptor``: further directives of the kernel descriptor, each on its line.
+    """
+    text = ASSEMBLY.format(arch=arch, body=body, lds=lds, private=private, descriptor=descriptor)
     name = hashlib.sha256(f"{arch}{text}".encode()).hexdigest()[:16]
     out = folder / f"{name}.co"
     if not out.exists():

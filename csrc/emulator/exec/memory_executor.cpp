@@ -14,6 +14,9 @@ Executor memory_executor(Opcode op) {
         if (const Executor executor = ds_lane_executor(op)) {
             return executor;
         }
+        if (const Executor executor = ds_append_executor(op)) {
+            return executor;
+        }
         if (const Executor executor = ds_executor(info.number)) {
             return executor;
         }

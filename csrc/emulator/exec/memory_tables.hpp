@@ -9,6 +9,7 @@ Executor smem_executor(Opcode op);
 Executor ds_executor(unsigned number);
 Executor ds_atomic_executor(unsigned number);
 Executor ds_lane_executor(Opcode op);
+Executor ds_append_executor(Opcode op);
 Executor mubuf_executor(unsigned number);
 Executor flat_executor(unsigned number);
 Executor global_executor(unsigned number);

@@ -6,6 +6,8 @@
 namespace emulator {
 
 Executor smem_executor(Opcode op);
+Executor smem_buffer_executor(Opcode op);
+Executor smem_atomic_executor(unsigned number);
 Executor ds_executor(unsigned number);
 Executor ds_atomic_executor(unsigned number);
 Executor ds_lane_executor(Opcode op);

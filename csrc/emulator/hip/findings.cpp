@@ -132,6 +132,17 @@ void write_register(Json& json, std::uint32_t number) {
 }
 
 void write_findings(Json& json, const Function& function, const LaunchResult& result) {
+    json.open("findings_by_kind", '{');
+    for (int kind = 0; kind <= static_cast<int>(Finding::Kind::wait_states); ++kind) {
+        std::uint64_t count = 0;
+        for (int index = 0; index < result.findings; ++index) {
+            count += static_cast<int>(result.finding[index].kind) == kind ? 1 : 0;
+        }
+        if (count != 0) {
+            json.number(finding_name(static_cast<Finding::Kind>(kind)), count);
+        }
+    }
+    json.close('}');
     json.open("findings", '[');
     for (int index = 0; index < result.findings; ++index) {
         write_finding(json, function, result.finding[index]);

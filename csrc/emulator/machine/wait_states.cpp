@@ -283,7 +283,8 @@ private:
                 need(WaitRule::double_matrix_fma, states_.double_matrix, 2, states_.double_matrix.first);
             }
         }
-        if (in_.op == Opcode::s_sendmsg || (reads_m0(wave_, in_) && !role_.vector)) {
+        const bool counts = in_.op == Opcode::ds_append || in_.op == Opcode::ds_consume;
+        if (in_.op == Opcode::s_sendmsg || (reads_m0(wave_, in_) && !role_.vector && (!counts || in_.gds))) {
             need(WaitRule::salu_m0, states_.m0, 1, kVectorRows + kM0);
         }
         if (sets_register(in_.op) || in_.op == Opcode::s_getreg_b32) {

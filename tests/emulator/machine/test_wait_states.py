@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.emulator.machine.device import assemble, compile_hip
+from tests.emulator.machine.device import Batch, assemble, compile_hip
 from tests.emulator.machine.hip import Hip
 
 ARCHS = ("gfx942", "gfx950")
@@ -20,6 +20,10 @@ BIG = "v_mfma_f32_32x32x8_f16 v[32:47], v[20:21], v[22:23], v[48:63]"
 SMALL = "v_mfma_f32_4x4x4_16b_f16 v[12:15], v[20:21], v[22:23], v[24:27]"
 SINGLE = "v_mfma_f32_16x16x4_f32 v[12:15], v20, v22, v[24:27]"
 DOUBLE = "v_mfma_f64_4x4x4_4b_f64 v[12:13], v[20:21], v[22:23], v[24:25]"
+LARGE_DOUBLE = "v_mfma_f64_16x16x4_f64 v[12:19], v[20:21], v[22:23], v[24:31]"
+SPARSE = "v_smfmac_f32_16x16x32_f16 v[12:15], v[20:21], v[24:27], v28"
+WIDE = "v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[32:39], v[40:47], v[24:27]"
+NARROW = "v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[32:35], v[40:43], v[24:27] cbsz:4 blgp:4"
 
 Rule = tuple[str, str, str, int, int, str]
 """The rule, the two instructions, the states between them on gfx942 and gfx950, and the register."""
@@ -44,6 +48,8 @@ RULES: tuple[Rule, ...] = (
     ("VALU writes EXEC, MFMA", "v_cmpx_le_u32_e32 vcc, v0, v1", MFMA, 4, 4, "exec_lo"),
     ("VALU writes VGPR, DPP reads it", "v_mov_b32 v9, v0", "v_mov_b32_dpp v10, v9 row_shl:1", 2, 2, "v9"),
     ("VALU writes VGPR, v_readlane reads it", "v_mov_b32 v9, v0", "v_readfirstlane_b32 s9, v9", 1, 1, "v9"),
+    ("VALU writes VGPR, v_readlane reads it", "v_mov_b32 v9, v0", "v_readlane_b32 s9, v9, 3", 1, 1, "v9"),
+    ("VALU writes VCC or EXEC, VALU reads vccz or execz", "v_cmpx_le_u32_e32 vcc, v0, v1", "v_mov_b32_e32 v9, src_execz", 5, 5, "exec_lo"),
     ("VALU writes VGPR, MFMA reads it", "v_mov_b32 v21, v0", MFMA, 2, 2, "v21"),
     ("VALU writes VGPR, MFMA reads it", "v_accvgpr_write_b32 a3, v0", MFMA.replace("v[22:23]", "a[2:3]"), 2, 2, "a3"),
     ("transcendental VALU writes VGPR, other VALU reads it", "v_exp_f32 v9, v0", "v_add_f32 v10, v9, v0", 1, 1, "v9"),
@@ -51,6 +57,14 @@ RULES: tuple[Rule, ...] = (
         "VALU writes part of a VGPR by op_sel or SDWA, VALU reads it",
         "v_add_u16_sdwa v9, v0, v1 dst_sel:WORD_1 dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:DWORD",
         "v_mov_b32 v10, v9",
+        1,
+        1,
+        "v9",
+    ),
+    (
+        "VALU writes part of a VGPR by op_sel or SDWA, VALU reads it",
+        "v_cvt_pk_fp8_f32 v9, v0, v1 op_sel:[0,0,1]",
+        "v_add_u16_sdwa v9, v0, v1 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD",
         1,
         1,
         "v9",
@@ -64,6 +78,8 @@ RULES: tuple[Rule, ...] = (
     ("MFMA writes VGPR, VALU or memory reads it", SINGLE, "v_mov_b32 v9, v15", 10, 10, "v15"),
     ("MFMA writes VGPR, VALU or memory reads it", DOUBLE, "v_mov_b32 v9, v13", 6, 6, "v13"),
     ("MFMA writes VGPR, VALU or memory reads it", DOUBLE, "ds_write_b32 v1, v13", 9, 9, "v13"),
+    ("MFMA writes VGPR, VALU or memory reads it", LARGE_DOUBLE, "v_mov_b32 v9, v13", 11, 19, "v13"),
+    ("MFMA writes VGPR, VALU or memory reads it", SPARSE, "v_mov_b32 v9, v13", 7, 8, "v13"),
     ("MFMA writes VGPR, MFMA reads it as A or B", MFMA, MFMA.replace("v[22:23]", "v[14:15]").replace("v[12:15]", "v[64:67]"), 7, 8, "v14"),
     ("MFMA writes VGPR, MFMA reads it as C", BIG, MFMA.replace("v[24:27]", "v[44:47]"), 9, 10, "v44"),
     ("MFMA writes VGPR, MFMA reads it as C", SMALL, SMALL.replace("v[24:27]", "v[12:15]"), 2, 2, "v12"),
@@ -99,7 +115,21 @@ RULES: tuple[Rule, ...] = (
     ),
 )
 
-PERMLANE: Rule = ("VALU writes VGPR, v_permlane swaps it", "v_mov_b32 v9, v0", "v_permlane32_swap_b32 v10, v9", 0, 2, "v9")
+NEWER: tuple[Rule, ...] = (
+    ("VALU writes VGPR, v_permlane swaps it", "v_mov_b32 v9, v0", "v_permlane32_swap_b32 v10, v9", 0, 2, "v9"),
+    ("VALU writes EXEC, move between lanes", "v_cmpx_le_u32_e32 vcc, v0, v1", "v_permlane16_swap_b32 v10, v9", 0, 4, "exec_lo"),
+    (
+        "VALU writes part of a VGPR by op_sel or SDWA, VALU reads it",
+        "v_cvt_scalef32_pk_fp4_f32 v9, v0, v1, v2",
+        "v_mov_b32 v10, v9",
+        0,
+        1,
+        "v9",
+    ),
+    ("MFMA writes VGPR, VALU or memory reads it", WIDE, "v_mov_b32 v9, v12", 0, 12, "v12"),
+    ("MFMA writes VGPR, VALU or memory reads it", NARROW, "v_mov_b32 v9, v12", 0, 8, "v12"),
+)
+"""What gfx942 does not have."""
 
 
 def gap(states: int) -> str:
@@ -111,16 +141,57 @@ def gap(states: int) -> str:
     return "\n".join(lines)
 
 
+# A buffer descriptor of the whole buffer in s[12:15], and half of its address in v30, for reads that must not change it.
+SETUP = "s_mov_b32 s12, s4\ns_mov_b32 s13, s5\ns_mov_b32 s14, 4096\ns_mov_b32 s15, 0x20000\nv_mov_b32 v30, s4\n" + gap(32) + "\n"
+HANDED_ON = f"{MFMA}\n{MFMA.replace('v[24:27]', 'v[12:15]')}"
+OTHER = MFMA.replace("v[12:15]", "v[64:67]")
+BATCH = Batch(lds=4096)
+
+
+def states(rule: Rule, arch: str) -> int:
+    return rule[3] if arch == "gfx942" else rule[4]
+
+
+def apart(rule: Rule, count: int) -> str:
+    return f"{rule[1]}\n{gap(count)}\n{rule[2]}"
+
+
+def held_back(arch: str) -> str:
+    return f"{MFMA}\n{OTHER}\n{OTHER}\n{gap(1 if arch == 'gfx950' else 0)}\nv_mov_b32 v9, v15"
+
+
+for _arch in ARCHS:
+    for _rule in (*RULES, *(NEWER if _arch == "gfx950" else ())):
+        BATCH.add(_arch, START + SETUP + apart(_rule, states(_rule, _arch) - 1) + END)
+        BATCH.add(_arch, START + SETUP + apart(_rule, states(_rule, _arch)) + END)
+    BATCH.add(_arch, START + SETUP + HANDED_ON + END)
+    BATCH.add(_arch, START + SETUP + held_back(_arch) + END)
+
+
 def findings(hip: Hip, kernels: Path, arch: str, body: str) -> list[dict[str, Any]]:
     """Breaches of wait states that a run of the body has."""
     hip.devices(arch)
     hip.options("hazards=1")
     buffer = hip.upload(np.zeros(1024, np.uint32))
-    # A buffer descriptor of the whole buffer in s[12:15], and half of its address in v30, for reads that must not change it.
-    setup = "s_mov_b32 s12, s4\ns_mov_b32 s13, s5\ns_mov_b32 s14, 4096\ns_mov_b32 s15, 0x20000\nv_mov_b32 v30, s4\n"
-    image = assemble(START + setup + gap(32) + "\n" + body + END, arch, kernels, lds=4096)
-    report = hip.run_assembly(image, struct.pack("<Q", buffer.address))
+    image, name = BATCH.kernel(arch, START + SETUP + body + END, kernels)
+    report = hip.run_assembly(image, struct.pack("<Q", buffer.address), name=name)
     return [finding for finding in report["findings"] if finding["kind"] == "wait_states"]
+
+
+def check(hip: Hip, kernels: Path, arch: str, rule: Rule) -> None:
+    name, first, second, *_, register = rule
+    needed = states(rule, arch)
+    (finding,) = findings(hip, kernels, arch, apart(rule, needed - 1))
+    assert (finding["rule"], finding["needed"], finding["had"], finding["missing"]) == (name, needed, needed - 1, 1)
+    assert finding.get("register", "") == register
+    assert mnemonic(finding["source"]["instruction"]) == mnemonic(first)
+    assert mnemonic(finding["use"]["instruction"]) == mnemonic(second)
+    assert int(finding["use"]["pc"], 16) > int(finding["source"]["pc"], 16)
+    assert findings(hip, kernels, arch, apart(rule, needed)) == []
+
+
+def mnemonic(text: str) -> str:
+    return text.split()[0].removesuffix("_e32").removesuffix("_e64")
 
 
 @pytest.mark.parametrize("arch", ARCHS)
@@ -129,31 +200,19 @@ def test_one_state_too_few_is_a_finding_and_enough_are_none(hip: Hip, kernels: P
     check(hip, kernels, arch, rule)
 
 
-def test_rows_swapped_too_early_are_a_finding(hip: Hip, kernels: Path) -> None:
-    check(hip, kernels, "gfx950", PERMLANE)
-
-
-def check(hip: Hip, kernels: Path, arch: str, rule: Rule) -> None:
-    name, first, second, of_942, of_950, register = rule
-    needed = of_942 if arch == "gfx942" else of_950
-    (finding,) = findings(hip, kernels, arch, f"{first}\n{gap(needed - 1)}\n{second}")
-    assert (finding["rule"], finding["needed"], finding["had"], finding["missing"]) == (name, needed, needed - 1, 1)
-    assert finding.get("register", "") == register
-    assert finding["source"]["instruction"].split()[0].removesuffix("_e32") == first.split()[0].removesuffix("_e32")
-    assert finding["use"]["instruction"].split()[0].removesuffix("_e32") == second.split()[0].removesuffix("_e32")
-    assert int(finding["use"]["pc"], 16) > int(finding["source"]["pc"], 16)
-    assert findings(hip, kernels, arch, f"{first}\n{gap(needed)}\n{second}") == []
+@pytest.mark.parametrize("rule", NEWER, ids=[f"{rule[0]}: {rule[2]}" for rule in NEWER])
+def test_instructions_of_cdna4_have_theirs(hip: Hip, kernels: Path, rule: Rule) -> None:
+    check(hip, kernels, "gfx950", rule)
 
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_results_handed_on_as_c_need_no_states(hip: Hip, kernels: Path, arch: str) -> None:
-    assert findings(hip, kernels, arch, f"{MFMA}\n{MFMA.replace('v[24:27]', 'v[12:15]')}") == []
+    assert findings(hip, kernels, arch, HANDED_ON) == []
 
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_a_busy_matrix_core_holds_the_next_instruction_back_itself(hip: Hip, kernels: Path, arch: str) -> None:
-    other = MFMA.replace("v[12:15]", "v[64:67]")
-    assert findings(hip, kernels, arch, f"{MFMA}\n{other}\n{other}\n{gap(1 if arch == 'gfx950' else 0)}\nv_mov_b32 v9, v15") == []
+    assert findings(hip, kernels, arch, held_back(arch)) == []
 
 
 def test_findings_off_leave_no_report(hip: Hip, kernels: Path) -> None:

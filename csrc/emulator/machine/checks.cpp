@@ -253,10 +253,11 @@ void check_issue(Wave& wave, const Pending& entry, Port port) {
         std::memmove(queue.entry, queue.entry + 1, sizeof(Uncovered) * static_cast<unsigned>(queue.count));
     }
     const bool in_order = entry.target != Pending::Target::sgpr;
-    checks.lds_issued += in_order && port == Port::local ? 1 : 0;
+    std::uint32_t& ticket = checks.issued[static_cast<int>(port)];
+    ticket += in_order ? 1 : 0;
     Uncovered& added = queue.entry[queue.count++];
     added = {entry.target,     entry.dwords,    in_order,    entry.first, entry.pc,
-             entry.lds_offset, entry.lds_bytes, entry.lanes, entry.ready, checks.lds_issued};
+             entry.lds_offset, entry.lds_bytes, entry.lanes, entry.ready, ticket};
     count_pending(checks, added, 1);
 }
 
@@ -273,10 +274,12 @@ void check_barrier(Workgroup& group) {
     group.checks->epoch += 1;
     for (int wave = 0; wave < group.wave_count; ++wave) {
         WaveChecks& checks = group.checks->wave[wave];
-        const UncoveredQueue& queue = checks.queue[static_cast<int>(Port::local)];
-        checks.lds_done = checks.lds_issued;
-        for (int place = queue.count - 1; place >= 0; --place) {
-            checks.lds_done = queue.entry[place].in_order ? queue.entry[place].ticket - 1 : checks.lds_done;
+        for (int port = 0; port < 2; ++port) {
+            const UncoveredQueue& queue = checks.queue[port];
+            checks.done[port] = checks.issued[port];
+            for (int place = queue.count - 1; place >= 0; --place) {
+                checks.done[port] = queue.entry[place].in_order ? queue.entry[place].ticket - 1 : checks.done[port];
+            }
         }
     }
 }

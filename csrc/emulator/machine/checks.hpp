@@ -19,8 +19,9 @@ struct LdsAccess {
     std::uint64_t clock;
     std::uint32_t pc;
     std::uint32_t epoch;  // barriers passed before it, and one; 0: none
-    std::uint32_t ticket; // among the accesses of its wave; 0 when there is nothing to wait for
+    std::uint32_t ticket; // of its wave, among what the same counter counts
     std::uint8_t wave;
+    Port port;
     bool atomic;
 };
 
@@ -44,7 +45,7 @@ struct Uncovered {
     std::uint32_t lds_offset, lds_bytes; // of lane 0, and of each lane
     std::uint64_t lanes;
     std::uint64_t ready;
-    std::uint32_t ticket; // of an access to LDS
+    std::uint32_t ticket;
 };
 
 struct UncoveredQueue {
@@ -58,10 +59,10 @@ struct WaveChecks {
     bool scalar_defined[kScalars];
     std::uint8_t pending[kVectorRows]; // uncovered loads to the register
     std::uint8_t scalar_pending[kScalars];
-    int lds_pending;          // uncovered loads to LDS
-    std::uint32_t lds_issued; // accesses to LDS
-    std::uint32_t lds_done;   // of them, those that an s_waitcnt had covered at the last barrier
-    UncoveredQueue queue[2];  // by Port
+    int lds_pending; // uncovered loads to LDS
+    // By Port: what returns in order, numbered from 1, and how much of it an s_waitcnt had covered at the last barrier.
+    std::uint32_t issued[2], done[2];
+    UncoveredQueue queue[2]; // by Port
     WaitStates wait_states;
 };
 

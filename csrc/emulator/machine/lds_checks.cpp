@@ -36,7 +36,7 @@ Order order_after(const Wave& wave, const LdsAccess& earlier) {
     if (earlier.epoch == checks.epoch) {
         return Order::no_barrier;
     }
-    return earlier.ticket > checks.wave[earlier.wave].lds_done ? Order::not_waited : Order::fine;
+    return earlier.ticket > checks.wave[earlier.wave].done[static_cast<int>(earlier.port)] ? Order::not_waited : Order::fine;
 }
 
 const LdsAccess& by_another(const Wave& wave, const LdsHistory& history) {
@@ -50,11 +50,11 @@ void note(LdsHistory& history, const LdsAccess& access) {
     history.last = access;
 }
 
-void touch(Wave& wave, std::uint32_t pc, std::uint32_t offset, std::uint32_t bytes, LdsUse use, std::uint32_t ticket) {
+void touch(Wave& wave, std::uint32_t pc, std::uint32_t offset, std::uint32_t bytes, LdsUse use, Port port, std::uint32_t ticket) {
     using Kind = Finding::Kind;
     Checks& checks = *wave.group->checks;
     const bool writes = use != LdsUse::read;
-    const LdsAccess self = {wave.clock, pc, checks.epoch, ticket, static_cast<std::uint8_t>(wave.id), use == LdsUse::atomic};
+    const LdsAccess self = {wave.clock, pc, checks.epoch, ticket, static_cast<std::uint8_t>(wave.id), port, use == LdsUse::atomic};
     for (std::uint32_t byte = offset & ~3U; byte < offset + bytes; byte += 4) {
         LdsCell& cell = checks.lds[byte / 4];
         const LdsAccess& write = by_another(wave, cell.writes);
@@ -124,15 +124,27 @@ void touched_early(Wave& wave, std::uint32_t pc, std::uint32_t offset, std::uint
     }
 }
 
+/// The ticket of a load to LDS that arrives; 0 where an s_waitcnt has covered it.
+std::uint32_t ticket_of(const WaveChecks& checks, const Pending& load) {
+    const UncoveredQueue& queue = checks.queue[static_cast<int>(Port::vector)];
+    for (int place = 0; place < queue.count; ++place) {
+        const Uncovered& entry = queue.entry[place];
+        if (entry.target == Pending::Target::lds && entry.pc == load.pc && entry.lds_offset == load.lds_offset) {
+            return entry.ticket;
+        }
+    }
+    return 0;
+}
+
 } // namespace
 
 bool check_lds(Wave& wave, const Instruction& in, const std::uint32_t* offsets, std::uint64_t lanes, std::uint32_t bytes, LdsUse use) {
     Checks& checks = *wave.group->checks;
-    const std::uint32_t ticket = checks.wave[wave.id].lds_issued + 1;
+    const std::uint32_t ticket = checks.wave[wave.id].issued[static_cast<int>(Port::local)] + 1;
     for (std::uint64_t left = lanes; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
         if (checks.hazards) {
-            touch(wave, in.pc, offsets[lane], bytes, use, ticket);
+            touch(wave, in.pc, offsets[lane], bytes, use, Port::local, ticket);
             touched_early(wave, in.pc, offsets[lane], bytes);
         }
         if (use != LdsUse::write && checks.uninitialised && !all_written(checks, offsets[lane], bytes)) {
@@ -149,10 +161,11 @@ bool check_lds(Wave& wave, const Instruction& in, const std::uint32_t* offsets, 
 
 void check_lds_arrival(Wave& wave, const Pending& entry) {
     Checks& checks = *wave.group->checks;
+    const std::uint32_t ticket = ticket_of(checks.wave[wave.id], entry);
     for (std::uint64_t left = entry.lanes; left != 0; left &= left - 1) {
         const std::uint32_t offset = entry.lds_offset + static_cast<std::uint32_t>(std::countr_zero(left)) * entry.lds_bytes;
         if (checks.hazards) {
-            touch(wave, entry.pc, offset, entry.lds_bytes, LdsUse::write, 0);
+            touch(wave, entry.pc, offset, entry.lds_bytes, LdsUse::write, Port::vector, ticket);
         }
         mark_written(checks, offset, entry.lds_bytes);
     }

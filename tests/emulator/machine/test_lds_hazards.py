@@ -19,6 +19,11 @@ PAIRS = [
 ]
 TO_LDS = "global_load_lds_dword v1, s[4:5]\n"
 BUFFER_TO_LDS = "buffer_load_dword v1, s[12:15], 0 offen lds\n"
+# Each wave fills its part, from M0 on, and reads the other's.
+OWN_PART = "v_readfirstlane_b32 s20, v1\ns_mov_b32 m0, s20\nv_mbcnt_lo_u32_b32 v5, -1, 0\nv_mbcnt_hi_u32_b32 v5, -1, v5\n"
+LOAD_AND_BARRIER = f"{NEIGHBOUR}{OWN_PART}v_lshlrev_b32 v5, 2, v5\nglobal_load_lds_dword v5, s[4:5]\n{{}}{{}}s_nop 15\n{READ_NEXT}"
+WAIT_FIRST = ("s_waitcnt vmcnt(0)\n", "s_barrier\n")
+WAIT_LATE = ("s_barrier\n", "s_waitcnt vmcnt(0)\n")
 FIRST_FOUR = "v_and_b32 v4, 15, v1\n"
 ATOMICS = FIRST_FOUR + "ds_add_u32 v4, v0\nds_add_u32 v4, v0\nds_append v9 offset:64\nds_consume v9 offset:64"
 ATOMIC_AND_READ = FIRST_FOUR + "ds_add_u32 v4, v0\ns_nop 7\nds_read_b32 v9, v4"
@@ -44,6 +49,7 @@ for _first, _second, *_ in PAIRS:
     BODIES.add(*(body(_first, _second) for body in (unordered, not_waited, clean)))
 for _load in (TO_LDS, BUFFER_TO_LDS):
     BODIES.add(_load + READ, f"{_load}s_waitcnt vmcnt(0)\n{READ}", f"{_load}{READ} offset:256", _load + WRITE)
+BODIES.add(*(LOAD_AND_BARRIER.format(*order) for order in (WAIT_LATE, WAIT_FIRST)))
 BODIES.add(ATOMICS, ATOMIC_AND_READ, FLAT, LATE)
 
 
@@ -77,6 +83,16 @@ def test_lds_touched_before_the_wait_for_the_load_that_fills_it(hip: Hip, kernel
         assert finding["source"]["instruction"] == load.strip()
     assert BODIES.findings(hip, kernels, arch, f"{load}s_waitcnt vmcnt(0)\n{READ}") == []
     assert BODIES.findings(hip, kernels, arch, f"{load}{READ} offset:256") == []
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("timing", ["instant", "latency"])
+def test_a_load_to_lds_is_waited_for_before_the_barrier(hip: Hip, kernels: Path, arch: str, timing: str) -> None:
+    options = f",timing={timing}"
+    found = BODIES.findings(hip, kernels, arch, LOAD_AND_BARRIER.format(*WAIT_LATE), block=128, options=options)
+    assert "global_load_lds_dword v5, s[4:5]" in {finding["source"]["instruction"] for finding in found}
+    assert {finding["use"]["instruction"] for finding in found} == {READ_NEXT}
+    assert BODIES.findings(hip, kernels, arch, LOAD_AND_BARRIER.format(*WAIT_FIRST), block=128, options=options) == []
 
 
 @pytest.mark.parametrize("arch", ARCHS)

@@ -1,5 +1,7 @@
 #include "checks.hpp"
 
+#include "code.hpp"
+
 #include <bit>
 #include <cstring>
 
@@ -147,6 +149,18 @@ void cover(WaveChecks& checks, UncoveredQueue& queue, int left) {
     queue.count = kept;
 }
 
+/// The register of a flat load is there for certain when both counters say so: its entry of the one counter is that of the other.
+void add_flat_result(const WaveChecks& checks, Uncovered& added) {
+    const UncoveredQueue& queue = checks.queue[static_cast<int>(Port::vector)];
+    if (queue.count > 0 && queue.entry[queue.count - 1].pc == added.pc) {
+        const Uncovered& load = queue.entry[queue.count - 1];
+        added.target = load.target;
+        added.first = load.first;
+        added.dwords = load.dwords;
+        added.ready = load.ready;
+    }
+}
+
 void wait_state_breach(Wave& wave, const Instruction& in, const WaitStateBreach& breach) {
     Finding found = {};
     found.kind = Finding::Kind::wait_states;
@@ -252,12 +266,17 @@ void check_issue(Wave& wave, const Pending& entry, Port port) {
         queue.count -= 1;
         std::memmove(queue.entry, queue.entry + 1, sizeof(Uncovered) * static_cast<unsigned>(queue.count));
     }
-    const bool in_order = entry.target != Pending::Target::sgpr;
+    // Flat accesses go two ways, and so return in any order with what goes either way.
+    const bool flat = wave.group->code->steps[entry.pc / 4].in.format == Format::flat;
+    const bool in_order = entry.target != Pending::Target::sgpr && !flat;
     std::uint32_t& ticket = checks.issued[static_cast<int>(port)];
     ticket += in_order ? 1 : 0;
     Uncovered& added = queue.entry[queue.count++];
     added = {entry.target,     entry.dwords,    in_order,    entry.first, entry.pc,
              entry.lds_offset, entry.lds_bytes, entry.lanes, entry.ready, ticket};
+    if (flat && port == Port::local) {
+        add_flat_result(checks, added);
+    }
     count_pending(checks, added, 1);
 }
 

@@ -74,6 +74,7 @@ bool keeps_part(const Instruction& in, std::uint8_t traits) {
 struct Role {
     std::uint8_t traits;
     std::uint8_t passes;
+    std::uint8_t accumulator;    // the place of the operand that a product is added to
     bool vector, matrix, memory; // memory: through vector registers
 };
 
@@ -82,6 +83,7 @@ Role role_of(const Wave& wave, const Instruction& in) {
     role.traits = kByName[static_cast<int>(in.op)];
     role.matrix = (role.traits & kMatrix) != 0;
     role.passes = role.matrix ? matrix_passes(in, wave.arch) : 0;
+    role.accumulator = opcode_info(in.op).has(trait::reads_dst) ? kTargetRole : 2;
     role.vector = is_vector_alu(in) || (in.format == Format::mai && !role.matrix);
     role.memory = is_vector_memory(in) || in.format == Format::ds;
     role.traits |= static_cast<std::uint8_t>((role.vector ? kVector : 0) | (role.vector && is_shifted(in, role.traits) ? kShifted : 0));
@@ -174,7 +176,7 @@ private:
         if (from.slot == 0) {
             return;
         }
-        const bool accumulator = span.role == 2 || span.role == kTargetRole;
+        const bool accumulator = span.role == role_.accumulator;
         if (role_.matrix) {
             if ((from.traits & kMatrix) != 0) {
                 matrix_to_matrix(from, span, accumulator, n);
@@ -325,7 +327,7 @@ private:
         if (!span.vector) {
             return;
         }
-        const bool is_c = (role_.traits & kXdl) != 0 && (span.role == 2 || span.role == kTargetRole);
+        const bool is_c = (role_.traits & kXdl) != 0 && span.role == role_.accumulator;
         // With a scalar offset a buffer store takes its data in time.
         const bool is_data = in_.format == Format::mubuf ? span.role == 3 && in_.src[2].kind != Operand::Kind::sgpr
                                                          : is_vector_memory(in_) && span.role == 1;

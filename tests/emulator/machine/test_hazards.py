@@ -61,12 +61,15 @@ RELATIVE = "s_mov_b32 s30, 2\ns_set_gpr_idx_on s30, gpr_idx(SRC0)\nv_mov_b32 v9,
 IN_ORDER = f"{MEMORY}\n{WIDE}\n{WAIT}v_mov_b32 v9, v8"
 TWO_SCALARS = "s_load_dword s20, s[4:5], 0\ns_load_dword s21, s[4:5], 64\ns_waitcnt lgkmcnt({})\ns_mov_b32 s22, s20"
 MIXED = "ds_read_b32 v8, v1\ns_load_dword s20, s[4:5], 0\nds_read_b32 v9, v1\ns_waitcnt lgkmcnt({})\nv_mov_b32 v10, v8"
+FLAT = "v_mov_b32 v20, s4\nv_mov_b32 v21, s5\nflat_load_dword v8, v[20:21]\n{}\ns_waitcnt {}\nv_mov_b32 v9, v8"
+FLAT_WAITS = [("", "vmcnt(0)"), ("", "lgkmcnt(0)"), (MEMORY.replace("v8", "v10"), "vmcnt(1) lgkmcnt(0)")]
 MANY = f"{LDS}\n" + "\n".join(f"v_mov_b32 v{n % 200 + 20}, v8" for n in range(530))
 PLAIN = f"{MEMORY}\nv_add_u32 v9, v0, v8"
 
 BODIES = Bodies()
 for _load, _use, *_ in (*READS, *WRITES):
     BODIES.add(f"{_load}\n{_use}", f"{_load}\n{WAIT}{_use}")
+BODIES.add(*(FLAT.format(*wait) for wait in [*FLAT_WAITS, ("", "vmcnt(0) lgkmcnt(0)")]))
 BODIES.add(f"{MEMORY}\n{RELATIVE}", IN_ORDER, MANY)
 BODIES.add(*(TWO_SCALARS.format(left) for left in (0, 1)), *(MIXED.format(left) for left in (1, 2)))
 
@@ -128,3 +131,12 @@ def test_no_finding_is_lost_without_a_word(hip: Hip, kernels: Path) -> None:
     report = BODIES.run(hip, kernels, "gfx942", MANY, options=",timing=at_wait")
     assert (len(report["findings"]), report["findings_left_off"]) == (512, 18)
     assert report["findings_by_kind"] == {"vgpr_before_wait": 512}
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("wait", FLAT_WAITS)
+def test_flat_loads_are_covered_by_both_counters_at_0(hip: Hip, kernels: Path, arch: str, wait: tuple[str, str]) -> None:
+    (finding,) = BODIES.findings(hip, kernels, arch, FLAT.format(*wait))
+    assert (finding["kind"], finding["register"]) == ("vgpr_before_wait", "v8")
+    assert finding["source"]["instruction"].startswith("flat_load_dword")
+    assert BODIES.findings(hip, kernels, arch, FLAT.format("", "vmcnt(0) lgkmcnt(0)")) == []

@@ -81,6 +81,7 @@ RULES: tuple[Rule, ...] = (
     ("MFMA writes VGPR, VALU or memory reads it", LARGE_DOUBLE, "v_mov_b32 v9, v13", 11, 19, "v13"),
     ("MFMA writes VGPR, VALU or memory reads it", SPARSE, "v_mov_b32 v9, v13", 7, 8, "v13"),
     ("MFMA writes VGPR, MFMA reads it as A or B", MFMA, MFMA.replace("v[22:23]", "v[14:15]").replace("v[12:15]", "v[64:67]"), 7, 8, "v14"),
+    ("MFMA writes VGPR, MFMA reads it as A or B", MFMA, SPARSE.replace("v28", "v12").replace("v[12:15]", "v[64:67]"), 7, 8, "v12"),
     ("MFMA writes VGPR, MFMA reads it as C", BIG, MFMA.replace("v[24:27]", "v[44:47]"), 9, 10, "v44"),
     ("MFMA writes VGPR, MFMA reads it as C", SMALL, SMALL.replace("v[24:27]", "v[12:15]"), 2, 2, "v12"),
     ("MFMA writes VGPR, VALU or memory writes it", MFMA, "v_mov_b32 v14, 0", 7, 8, "v14"),

@@ -268,9 +268,10 @@ void check_issue(Wave& wave, const Pending& entry, Port port) {
     }
     // Flat accesses go two ways, and so return in any order with what goes either way.
     const bool flat = wave.group->code->steps[entry.pc / 4].in.format == Format::flat;
-    const bool in_order = entry.target != Pending::Target::sgpr && !flat;
+    const bool numbered = entry.target != Pending::Target::sgpr;
+    const bool in_order = numbered && !flat;
     std::uint32_t& ticket = checks.issued[static_cast<int>(port)];
-    ticket += in_order ? 1 : 0;
+    ticket += numbered ? 1 : 0;
     Uncovered& added = queue.entry[queue.count++];
     added = {entry.target,     entry.dwords,    in_order,    entry.first, entry.pc,
              entry.lds_offset, entry.lds_bytes, entry.lanes, entry.ready, ticket};
@@ -297,7 +298,7 @@ void check_barrier(Workgroup& group) {
             const UncoveredQueue& queue = checks.queue[port];
             checks.done[port] = checks.issued[port];
             for (int place = queue.count - 1; place >= 0; --place) {
-                checks.done[port] = queue.entry[place].in_order ? queue.entry[place].ticket - 1 : checks.done[port];
+                checks.done[port] = queue.entry[place].target != Pending::Target::sgpr ? queue.entry[place].ticket - 1 : checks.done[port];
             }
         }
     }

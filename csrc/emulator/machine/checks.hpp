@@ -60,7 +60,7 @@ struct WaveChecks {
     std::uint8_t pending[kVectorRows]; // uncovered loads to the register
     std::uint8_t scalar_pending[kScalars];
     int lds_pending; // uncovered loads to LDS
-    // By Port: what returns in order, numbered from 1, and how much of it an s_waitcnt had covered at the last barrier.
+    // By Port: all but scalar loads, numbered from 1, and how much of it an s_waitcnt had covered at the last barrier.
     std::uint32_t issued[2], done[2];
     UncoveredQueue queue[2]; // by Port
     WaitStates wait_states;

@@ -99,7 +99,7 @@ int after_matrix(const Producer& from, After use, Arch arch) {
         const bool small = from.passes == 4;
         switch (use) {
         case After::load_or_store:
-            return small ? 9 : cdna4 ? 19 : 18;
+            return small ? 9 : 18;
         case After::matrix_c:
             return small ? 4 : cdna4 ? 17 : 9;
         default:

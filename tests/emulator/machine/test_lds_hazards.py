@@ -28,7 +28,9 @@ FIRST_FOUR = "v_and_b32 v4, 15, v1\n"
 ATOMICS = FIRST_FOUR + "ds_add_u32 v4, v0\nds_add_u32 v4, v0\nds_append v9 offset:64\nds_consume v9 offset:64"
 ATOMIC_AND_READ = FIRST_FOUR + "ds_add_u32 v4, v0\ns_nop 7\nds_read_b32 v9, v4"
 SHARED_APERTURE = "s_mov_b64 s[20:21], src_shared_base\nv_mov_b32 v5, s21\n"
+FLAT_WAIT = "s_waitcnt vmcnt(0) lgkmcnt(0)\n"
 FLAT = f"{NEIGHBOUR}{SHARED_APERTURE}{WRITE}\ns_waitcnt lgkmcnt(0)\ns_nop 7\nflat_load_dword v9, v[4:5]"
+FLAT_WAITED = f"{NEIGHBOUR}{SHARED_APERTURE}v_mov_b32 v6, v1\nv_mov_b32 v7, s21\nflat_store_dword v[6:7], v0\n{{}}s_barrier\n{READ_NEXT}"
 LATE = f"{NEIGHBOUR}ds_write_b32 v1, v0\ns_nop 7\nds_read_b32 v9, v4\nv_mov_b32 v10, v9\nv_readfirstlane_b32 s20, v10"
 
 
@@ -50,7 +52,7 @@ for _first, _second, *_ in PAIRS:
 for _load in (TO_LDS, BUFFER_TO_LDS):
     BODIES.add(_load + READ, f"{_load}s_waitcnt vmcnt(0)\n{READ}", f"{_load}{READ} offset:256", _load + WRITE)
 BODIES.add(*(LOAD_AND_BARRIER.format(*order) for order in (WAIT_LATE, WAIT_FIRST)))
-BODIES.add(ATOMICS, ATOMIC_AND_READ, FLAT, LATE)
+BODIES.add(ATOMICS, ATOMIC_AND_READ, FLAT, LATE, *(FLAT_WAITED.format(wait) for wait in ("", FLAT_WAIT)))
 
 
 @pytest.mark.parametrize("arch", ARCHS)
@@ -104,6 +106,12 @@ def test_atomics_need_no_order_among_themselves(hip: Hip, kernels: Path, arch: s
 def test_flat_accesses_to_lds_are_looked_at(hip: Hip, kernels: Path) -> None:
     (finding,) = BODIES.findings(hip, kernels, "gfx942", FLAT, block=128)
     assert (finding["kind"], finding["use"]["instruction"]) == ("lds_read_after_write", "flat_load_dword v9, v[4:5]")
+
+
+def test_a_flat_access_to_lds_is_waited_for_before_the_barrier(hip: Hip, kernels: Path) -> None:
+    (finding,) = BODIES.findings(hip, kernels, "gfx942", FLAT_WAITED.format(""), block=128)
+    assert (finding["kind"], finding["source"]["instruction"]) == ("lds_before_wait", "flat_store_dword v[6:7], v0")
+    assert BODIES.findings(hip, kernels, "gfx942", FLAT_WAITED.format(FLAT_WAIT), block=128) == []
 
 
 def test_findings_do_not_depend_on_threads(hip: Hip, kernels: Path) -> None:

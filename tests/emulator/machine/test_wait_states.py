@@ -79,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     ("MFMA writes VGPR, VALU or memory reads it", DOUBLE, "v_mov_b32 v9, v13", 6, 6, "v13"),
     ("MFMA writes VGPR, VALU or memory reads it", DOUBLE, "ds_write_b32 v1, v13", 9, 9, "v13"),
     ("MFMA writes VGPR, VALU or memory reads it", LARGE_DOUBLE, "v_mov_b32 v9, v13", 11, 19, "v13"),
+    ("MFMA writes VGPR, VALU or memory reads it", LARGE_DOUBLE, "ds_write_b32 v1, v13", 18, 18, "v13"),
     ("MFMA writes VGPR, VALU or memory reads it", SPARSE, "v_mov_b32 v9, v13", 7, 8, "v13"),
     ("MFMA writes VGPR, MFMA reads it as A or B", MFMA, MFMA.replace("v[22:23]", "v[14:15]").replace("v[12:15]", "v[64:67]"), 7, 8, "v14"),
     ("MFMA writes VGPR, MFMA reads it as A or B", MFMA, SPARSE.replace("v28", "v12").replace("v[12:15]", "v[64:67]"), 7, 8, "v12"),

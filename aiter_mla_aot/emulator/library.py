@@ -81,8 +81,9 @@ class Emulator:
 
         timing: latency, instant, at_wait, random, slow_index. seed: of random latencies. lds_latency, memory_latency: clocks.
         budget: wave instructions of a workgroup. threads: 0 for one per CPU. poison: zero, finite, nan, what registers and LDS
-        hold at first. uninitialised: reads of what was never written are faults. hazards: uses that only timing makes right are
-        listed in the report.
+        hold at first. uninitialised: reads of what was never written are faults. hazards: what only timing makes right is listed in
+        the report and is no fault: registers used while a load to them is on its way and no s_waitcnt covers it, LDS that waves share
+        without a barrier, wait states that the instruction set asks for and that are missing.
         """
         listing = ",".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in options.items())
         if self._library.emulator_set_options(listing.encode()) != 0:

@@ -27,7 +27,7 @@ bool accessible(Wave& w, const Instruction& in, const LaneOffsets& offsets, std:
     }
     std::uint64_t& traffic = write ? w.group->traffic.lds_written : w.group->traffic.lds_read;
     traffic += bytes * static_cast<unsigned>(std::popcount(lanes));
-    return w.group->checks == nullptr || check_lds(w, in, offsets.at, lanes, bytes, write);
+    return w.group->checks == nullptr || check_lds(w, in, offsets.at, lanes, bytes, write ? LdsUse::write : LdsUse::read);
 }
 
 template <unsigned bytes, bool sign_extend, Part part> void read(Wave& w, const Instruction& in) {

@@ -39,8 +39,7 @@ bool usable(Wave& w, const Instruction& in, const LaneOffsets& offsets, std::uin
     const std::uint64_t moved = std::uint64_t{bytes} * static_cast<unsigned>(std::popcount(lanes));
     w.group->traffic.lds_read += moved;
     w.group->traffic.lds_written += moved;
-    return w.group->checks == nullptr ||
-           (check_lds(w, in, offsets.at, lanes, bytes, false) && check_lds(w, in, offsets.at, lanes, bytes, true));
+    return w.group->checks == nullptr || check_lds(w, in, offsets.at, lanes, bytes, LdsUse::atomic);
 }
 
 void offsets_of(const Wave& w, const Instruction& in, std::uint32_t offset, LaneOffsets& offsets) {

@@ -1,6 +1,7 @@
 // FLAT, GLOBAL and SCRATCH: accesses at 64-bit addresses, at a scalar base, and in the lane's own memory.
 #include "memory_tables.hpp"
 
+#include "../machine/checks.hpp"
 #include "global_access.hpp"
 #include "scalar.hpp"
 
@@ -48,8 +49,11 @@ bool locate_scratch(Wave& w, const Instruction& in, std::uint64_t lanes, std::ui
 }
 
 /// Addresses in the apertures become those of LDS and of scratch; the rest is memory of the launch.
-bool locate_flat(Wave& w, std::uint64_t lanes, std::uint32_t bytes, bool write, LaneAddresses& out) {
+bool locate_flat(Wave& w, const Instruction& in, std::uint64_t lanes, std::uint32_t bytes, LdsUse use, LaneAddresses& out) {
+    const bool write = use != LdsUse::read;
     std::uint64_t global = 0;
+    std::uint64_t local = 0;
+    LaneOffsets offsets;
     Workgroup& group = *w.group;
     for (std::uint64_t left = lanes; left != 0; left &= left - 1) {
         const int lane = std::countr_zero(left);
@@ -61,6 +65,8 @@ bool locate_flat(Wave& w, std::uint64_t lanes, std::uint32_t bytes, bool write, 
                 return false;
             }
             out.at[lane] = reinterpret_cast<std::uint64_t>(group.lds + offset);
+            offsets.at[lane] = static_cast<std::uint32_t>(offset);
+            local |= std::uint64_t{1} << lane;
         } else if (address - offset == kPrivateAperture) {
             if (!to_scratch(w, offset, lane, bytes, write, out.at[lane])) {
                 return false;
@@ -69,11 +75,12 @@ bool locate_flat(Wave& w, std::uint64_t lanes, std::uint32_t bytes, bool write, 
             global |= std::uint64_t{1} << lane;
         }
     }
-    return reachable(w, out, global, bytes, write);
+    return reachable(w, out, global, bytes, write) && (group.checks == nullptr || check_lds(w, in, offsets.at, local, bytes, use));
 }
 
 template <Space space>
-bool locate(Wave& w, const Instruction& in, std::uint64_t lanes, std::uint32_t bytes, bool write, LaneAddresses& out) {
+bool locate(Wave& w, const Instruction& in, std::uint64_t lanes, std::uint32_t bytes, LdsUse use, LaneAddresses& out) {
+    const bool write = use != LdsUse::read;
     if constexpr (space == Space::scratch) {
         return locate_scratch(w, in, lanes, bytes, write, out);
     }
@@ -89,7 +96,7 @@ bool locate(Wave& w, const Instruction& in, std::uint64_t lanes, std::uint32_t b
             out.at[lane] = address_pair(w, row, lane) + immediate;
         }
     }
-    return space == Space::flat ? locate_flat(w, lanes, bytes, write, out) : reachable(w, out, lanes, bytes, write);
+    return space == Space::flat ? locate_flat(w, in, lanes, bytes, use, out) : reachable(w, out, lanes, bytes, write);
 }
 
 /// A flat access is in both counters, since it may go to LDS.
@@ -109,7 +116,7 @@ template <Space space, unsigned number> void load(Wave& w, const Instruction& in
     }();
     const std::uint64_t lanes = w.exec();
     LaneAddresses addresses;
-    if (locate<space>(w, in, lanes, kBytes, false, addresses)) {
+    if (locate<space>(w, in, lanes, kBytes, LdsUse::read, addresses)) {
         load_at<number>(w, in, addresses, {lanes, lanes});
         count_locally<space>(w, in);
     }
@@ -122,7 +129,7 @@ template <Space space, unsigned number> void store(Wave& w, const Instruction& i
         return shape.bytes;
     }();
     LaneAddresses addresses;
-    if (locate<space>(w, in, w.exec(), kBytes, true, addresses)) {
+    if (locate<space>(w, in, w.exec(), kBytes, LdsUse::write, addresses)) {
         store_at<number>(w, in, in.src[1], addresses, w.exec());
         count_locally<space>(w, in);
     }
@@ -136,7 +143,7 @@ template <Space space, unsigned number> void atomic(Wave& w, const Instruction& 
     }();
     const std::uint64_t lanes = w.exec();
     LaneAddresses addresses;
-    if (locate<space>(w, in, lanes, kAtomic.wide ? 8 : 4, true, addresses)) {
+    if (locate<space>(w, in, lanes, kAtomic.wide ? 8 : 4, LdsUse::atomic, addresses)) {
         atomic_at(w, in, kAtomic, in.src[1], addresses, {lanes, lanes});
         count_locally<space>(w, in);
     }
@@ -150,7 +157,7 @@ template <Space space, unsigned number> void lds_load(Wave& w, const Instruction
     }();
     const std::uint64_t lanes = w.exec();
     LaneAddresses addresses;
-    if (locate<space>(w, in, lanes, kShape.bytes, false, addresses)) {
+    if (locate<space>(w, in, lanes, kShape.bytes, LdsUse::read, addresses)) {
         load_to_lds(w, in, kShape, static_cast<std::uint32_t>(in.imm), addresses, {lanes, lanes});
     }
 }

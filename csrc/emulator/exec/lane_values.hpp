@@ -18,6 +18,25 @@ struct WideHalf {
     double value;
 };
 
+/// FP16_OVFL: what a finite value that is too large becomes. Infinities stay.
+inline float largest_half(float x) {
+    constexpr float kLargest = 65504.0f;
+    const float bounded = x > kLargest ? kLargest : x < -kLargest ? -kLargest : x;
+    return (bits_of(x) & 0x7fffffffu) == 0x7f800000u ? x : bounded;
+}
+
+inline Half kept_finite(Half x) {
+    return {largest_half(x.value)};
+}
+
+inline WideHalf kept_finite(WideHalf x) {
+    const double magnitude = __builtin_fabs(x.value);
+    const bool overflows = magnitude > 65504.0 && magnitude < __builtin_inf();
+    return {overflows ? __builtin_copysign(65504.0, x.value) : x.value};
+}
+
+template <class R> inline constexpr bool rounds_to_half = std::is_same_v<R, Half> || std::is_same_v<R, WideHalf>;
+
 /// A float chosen among the operands (min, max): no NaN is made here.
 struct Chosen {
     std::uint32_t bits;

@@ -65,6 +65,13 @@ template <auto Function, Placement Where, class R, class... A> struct LanewiseOf
         for (int lane = 0; lane < kLanes; ++lane) {
             result.set(lane, evaluate(inputs.load(lane, denormals)...));
         }
+        if constexpr (rounds_to_half<R>) {
+            if (wave.mode.half_overflow_clamps) [[unlikely]] {
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    result.set(lane, kept_finite(evaluate(inputs.load(lane, denormals)...)));
+                }
+            }
+        }
         result.finish(wave, in, denormals);
     }
 

@@ -9,9 +9,18 @@ Executor memory_executor(Opcode op) {
     const OpcodeInfo& info = opcode_info(op);
     switch (info.format) {
     case Format::smem:
-        return smem_executor(op);
+        if (const Executor executor = smem_executor(op)) {
+            return executor;
+        }
+        if (const Executor executor = smem_buffer_executor(op)) {
+            return executor;
+        }
+        return smem_atomic_executor(info.number);
     case Format::ds:
         if (const Executor executor = ds_lane_executor(op)) {
+            return executor;
+        }
+        if (const Executor executor = ds_append_executor(op)) {
             return executor;
         }
         if (const Executor executor = ds_executor(info.number)) {

@@ -21,7 +21,7 @@ int register_of(Wave& wave, const Operand& operand, int word, int role) {
         return kAccBase + operand.index + word;
     }
     int index = operand.index + word;
-    if (((wave.gpr_idx_mask >> role) & 1) != 0) {
+    if (((wave.index_mask() >> role) & 1) != 0) {
         index += static_cast<int>(wave.s[124] & 0xff);
     }
     if (index >= kAccBase) {

@@ -19,7 +19,7 @@ const std::uint32_t* fetch_slow(Wave& wave, const Instruction& in, int n, int wo
 inline const std::uint32_t* fetch(Wave& wave, const Instruction& in, int n, int word, Reading reading, Row& buffer) {
     const Operand& source = in.src[n];
     const unsigned altered = (in.neg | in.abs | (reading == Reading::half ? in.op_sel : 0)) >> n & 1u;
-    if (source.kind == Operand::Kind::vgpr && altered == 0 && in.encoding <= Encoding::e64 && wave.gpr_idx_mask == 0) [[likely]] {
+    if (source.kind == Operand::Kind::vgpr && altered == 0 && in.encoding <= Encoding::e64 && !wave.gpr_idx) [[likely]] {
         return wave.v[source.index + word];
     }
     return fetch_slow(wave, in, n, word, reading, buffer);
@@ -41,7 +41,7 @@ enum class Placement : std::uint8_t {
 void store_slow(Wave& wave, const Instruction& in, int word, Placement placement, const Row& value);
 
 inline void store(Wave& wave, const Instruction& in, int word, const Row& value) {
-    if ((wave.s[126] & wave.s[127]) == 0xffffffffu && in.encoding <= Encoding::e64 && wave.gpr_idx_mask == 0) [[likely]] {
+    if ((wave.s[126] & wave.s[127]) == 0xffffffffu && in.encoding <= Encoding::e64 && !wave.gpr_idx) [[likely]] {
         __builtin_memcpy(wave.v[in.dst.index + word + (in.dst.kind == Operand::Kind::agpr ? kAccBase : 0)], value.lane, sizeof value.lane);
         return;
     }

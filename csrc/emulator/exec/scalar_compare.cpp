@@ -70,12 +70,20 @@ void call(Wave& w, const Instruction& in) {
 
 constexpr U32 kModeRegister = 1;
 
-U32 mode_bits(const Mode& mode) {
+constexpr U32 kHalfOverflow = U32{1} << 23;
+constexpr U32 kIndexing = U32{1} << 27;
+
+// Of the bits without a field here, none changes results: exceptions trap nowhere, and the rest is for graphics and debuggers.
+U32 mode_bits(const Wave& w) {
+    const Mode& mode = w.mode;
     return mode.round32 | U32{mode.round16_64} << 2 | U32{mode.denorm32} << 4 | U32{mode.denorm16_64} << 6 | U32{mode.dx10_clamp} << 8 |
-           U32{mode.ieee} << 9;
+           U32{mode.ieee} << 9 | (mode.half_overflow_clamps ? kHalfOverflow : 0) | (w.gpr_idx ? kIndexing : 0);
 }
 
-void set_mode(Mode& mode, U32 bits) {
+void set_mode(Wave& w, U32 bits) {
+    Mode& mode = w.mode;
+    mode.half_overflow_clamps = (bits & kHalfOverflow) != 0;
+    w.gpr_idx = (bits & kIndexing) != 0;
     mode.round32 = bits & 3;
     mode.round16_64 = bits >> 2 & 3;
     mode.denorm32 = bits >> 4 & 3;
@@ -97,7 +105,7 @@ Field register_field(const Instruction& in) {
 // Only MODE holds state here; the other hardware registers (status, trap, identity) read as 0.
 void get_register(Wave& w, const Instruction& in) {
     const Field field = register_field(in);
-    const U32 value = field.id == kModeRegister ? mode_bits(w.mode) : 0;
+    const U32 value = field.id == kModeRegister ? mode_bits(w) : 0;
     write32(w, in.dst, value >> field.offset & field.mask);
 }
 
@@ -105,7 +113,7 @@ void set_register_to(Wave& w, const Instruction& in, U32 value) {
     const Field field = register_field(in);
     if (field.id == kModeRegister) {
         const U32 mask = field.mask << field.offset;
-        set_mode(w.mode, (mode_bits(w.mode) & ~mask) | (value << field.offset & mask));
+        set_mode(w, (mode_bits(w) & ~mask) | (value << field.offset & mask));
     }
 }
 
@@ -118,9 +126,8 @@ void set_register_literal(Wave& w, const Instruction& in) {
 }
 
 void index_on(Wave& w, const Instruction& in) {
-    const auto operands = static_cast<U32>(in.imm & 15);
-    w.gpr_idx_mask = static_cast<std::uint8_t>(operands);
-    w.s[124] = (w.s[124] & ~U32{0xf0ff}) | (read32(w, in.src[0]) & 0xff) | operands << 12;
+    w.gpr_idx = true;
+    w.s[124] = (w.s[124] & ~U32{0xf0ff}) | (read32(w, in.src[0]) & 0xff) | static_cast<U32>(in.imm & 15) << 12;
 }
 
 constexpr auto equal = [](auto a, auto b) { return a == b; };

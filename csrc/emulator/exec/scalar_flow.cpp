@@ -32,13 +32,11 @@ void halt(Wave& w, const Instruction& in) {
 }
 
 void index_off(Wave& w, const Instruction&) {
-    w.gpr_idx_mask = 0;
+    w.gpr_idx = false;
 }
 
 void index_mode(Wave& w, const Instruction& in) {
-    const auto operands = static_cast<std::uint32_t>(in.imm & 15);
-    w.gpr_idx_mask = static_cast<std::uint8_t>(operands);
-    w.s[124] = (w.s[124] & ~std::uint32_t{0xf000}) | operands << 12;
+    w.s[124] = (w.s[124] & ~std::uint32_t{0xf000}) | static_cast<std::uint32_t>(in.imm & 15) << 12;
 }
 
 } // namespace

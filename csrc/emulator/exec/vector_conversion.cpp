@@ -73,9 +73,7 @@ u32 insert_byte(u32 base, u32 place, u32 byte) {
 }
 
 u32 half_of(const Mode& mode, float x) {
-    const u32 bits = float_to_half(x);
-    const bool overflow = mode.half_overflow_clamps && (bits & 0x7fffu) == 0x7c00u && absolute(x) < float_of(0x7f800000u);
-    return overflow ? (bits & 0x8000u) | 0x7bffu : bits;
+    return float_to_half(mode.half_overflow_clamps ? largest_half(x) : x);
 }
 
 Half narrow_to_half(const Mode& mode, float x) {

@@ -46,7 +46,8 @@ void modify16(const Wave& wave, const Instruction& in, Row& row) {
     const Denormals denormals(wave.mode);
     for (std::uint32_t& lane : row.lane) {
         const float value = half_to_float(lane & 0xffffu);
-        const std::uint32_t scaled = is_nan32(bits_of(value)) || factor == 1.0f ? lane & 0xffffu : float_to_half(value * factor);
+        const float product = wave.mode.half_overflow_clamps ? largest_half(value * factor) : value * factor;
+        const std::uint32_t scaled = is_nan32(bits_of(value)) || factor == 1.0f ? lane & 0xffffu : float_to_half(product);
         const std::uint32_t flushed = factor != 1.0f && (scaled & 0x7fffu) < denormals.out16 ? scaled & 0x8000u : scaled;
         lane = in.clamp ? float_to_half(limited(wave, in, half_to_float(flushed))) : flushed;
     }

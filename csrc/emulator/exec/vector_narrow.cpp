@@ -53,7 +53,7 @@ HalfBits stochastic_bfloat(float x, u32 random) {
     return {is_nan32(bits) ? (bits >> 16) | 0x40u : (bits & 0x7fffffffu) == 0x7f800000u ? bits >> 16 : (bits + (random >> 16)) >> 16};
 }
 
-HalfBits stochastic_half(float x, u32 random) {
+HalfBits stochastic_half(const Mode& mode, float x, u32 random) {
     const u32 bits = bits_of(x);
     if ((bits & 0x7fffffffu) >= 0x7f800000u) {
         return {float_to_half(x)};
@@ -64,7 +64,8 @@ HalfBits stochastic_half(float x, u32 random) {
         return {((bits >> 16) & 0x8000u) | static_cast<u32>(places)};
     }
     const u32 lifted = (magnitude + (random >> 19)) & ~0x1fffu;
-    return {((bits >> 16) & 0x8000u) | (float_to_half(float_of(lifted)) & 0x7fffu)};
+    const float kept = mode.half_overflow_clamps ? largest_half(float_of(lifted)) : float_of(lifted);
+    return {((bits >> 16) & 0x8000u) | (float_to_half(kept) & 0x7fffu)};
 }
 
 } // namespace

@@ -83,7 +83,11 @@ template <auto Function, class R, class... A> struct PackedHalves<Function, R (*
     }
 
     static R apply(const Mode& mode, A... operands) {
-        return settle<R>(Function(mode, operands...), operands...);
+        const R result = settle<R>(Function(mode, operands...), operands...);
+        if constexpr (rounds_to_half<R>) {
+            return mode.half_overflow_clamps ? kept_finite(result) : result;
+        }
+        return result;
     }
 };
 
@@ -263,7 +267,8 @@ template <MixResult Where> void mixed(Wave& wave, const Instruction& in) {
         Row result, placed;
         const u32* old = wave.v[in.dst.index];
         for (int lane = 0; lane < kLanes; ++lane) {
-            const u32 half = float_to_half(float_of(flush32(single.row.lane[lane], denormals.out32)));
+            const float value = float_of(flush32(single.row.lane[lane], denormals.out32));
+            const u32 half = float_to_half(wave.mode.half_overflow_clamps ? largest_half(value) : value);
             result.lane[lane] = (half & 0x7fffu) < denormals.out16 ? half & 0x8000u : half;
         }
         if (in.clamp) {

@@ -4,11 +4,8 @@
 
 namespace emulator_host {
 
-namespace {
-
-constexpr int kText = 320;
-
 void write_place(Json& json, const Function& function, const char* name, std::uint32_t pc) {
+    constexpr int kText = 320;
     char text[kText];
     engine().disassemble(function.code, pc, text, sizeof(text));
     json.open(name, '{');
@@ -16,6 +13,8 @@ void write_place(Json& json, const Function& function, const char* name, std::ui
     json.text("instruction", text);
     json.close('}');
 }
+
+namespace {
 
 /// The range nearest to an access, and how far the access is outside: 0 if it only lacks the permission.
 void write_nearest(Json& json, const Ranges& memory, std::uint64_t begin, std::uint64_t bytes) {
@@ -66,6 +65,9 @@ void write_fault(Json& json, const Function& function, const LaunchRequest& requ
     json.number("bytes", fault.size);
     json.text("access", fault.write ? "write" : "read");
     json.number("clock", fault.clock);
+    if (std::strcmp(kind, "uninitialised_register") == 0) {
+        write_register(json, static_cast<std::uint32_t>(fault.address));
+    }
     if (is_of_memory(kind)) {
         write_nearest(json, request.memory, fault.address, fault.size);
     }
@@ -126,37 +128,6 @@ void write_counters(Json& json, const LaunchResult& result) {
     json.number("workgroups", result.workgroups);
     json.number("longest_clock", result.longest_clock);
     json.close('}');
-}
-
-const char* finding_name(Finding::Kind kind) {
-    switch (kind) {
-    case Finding::Kind::vgpr_before_wait:
-        return "vgpr_before_wait";
-    case Finding::Kind::sgpr_before_wait:
-        return "sgpr_before_wait";
-    case Finding::Kind::lds_read_after_write:
-        return "lds_read_after_write";
-    case Finding::Kind::lds_write_after_read:
-        return "lds_write_after_read";
-    default:
-        return "lds_write_after_write";
-    }
-}
-
-void write_findings(Json& json, const Function& function, const LaunchResult& result) {
-    json.open("findings", '[');
-    for (int index = 0; index < result.findings; ++index) {
-        const Finding& finding = result.finding[index];
-        json.open(nullptr, '{');
-        json.text("kind", finding_name(finding.kind));
-        write_place(json, function, "use", finding.pc);
-        write_place(json, function, "source", finding.from_pc);
-        json.number("where", finding.where);
-        json.signed_number("clocks", finding.clocks);
-        json.number("count", finding.count);
-        json.close('}');
-    }
-    json.close(']');
 }
 
 } // namespace

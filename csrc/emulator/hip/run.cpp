@@ -10,6 +10,7 @@ namespace emulator_host {
 namespace {
 
 constexpr std::uint32_t kMaxLanes = 1024;
+constexpr std::uint64_t kMaxWorkgroups = 1 << 24; // minutes, even where each ends at once
 constexpr std::size_t kPacketBytes = 64;
 constexpr std::uint64_t kSharedApertureHigh = 1U << 16; // upper halves of the apertures of the machine
 constexpr std::uint64_t kPrivateApertureHigh = 2U << 16;
@@ -77,6 +78,14 @@ HipError check_geometry(const Kernel& kernel, const Geometry& geometry, std::uin
     for (int axis = 0; axis < 3; ++axis) {
         if (geometry.grid[axis] == 0 || geometry.block[axis] == 0 || geometry.block[axis] > kMaxLanes) {
             return kInvalidConfiguration;
+        }
+    }
+    std::uint64_t workgroups = 1;
+    for (const std::uint32_t count : geometry.grid) {
+        // No overflow: the product so far is small, or the launch is refused.
+        workgroups *= count;
+        if (workgroups > kMaxWorkgroups) {
+            return kLaunchOutOfResources;
         }
     }
     const std::uint64_t lanes = std::uint64_t{geometry.block[0]} * geometry.block[1] * geometry.block[2];

@@ -1,7 +1,7 @@
 #include "code.hpp"
 
 #include "../exec/executors.hpp"
-#include "../isa/opcode_info.hpp"
+#include "passes.hpp"
 
 #include <cstring>
 #include <initializer_list>
@@ -13,38 +13,6 @@ namespace {
 
 constexpr std::size_t kMaxText = std::size_t{256} << 20;
 
-bool starts_with(const char* text, const char* prefix) {
-    return std::strncmp(text, prefix, std::strlen(prefix)) == 0;
-}
-
-bool contains(const char* text, const char* part) {
-    return std::strstr(text, part) != nullptr;
-}
-
-/// Passes of four clocks each, from the shape in the name: what the compiler's model of these cores gives.
-std::uint8_t passes_of(const Instruction& in, const char* name) {
-    const bool single = contains(name, "_f32_16x16x4_f32") || contains(name, "_f32_32x32x2_f32") || contains(name, "xf32");
-    if (contains(name, "f8f6f4")) {
-        // 8-bit operands take twice as long as narrower ones.
-        const bool wide = in.cbsz < 2 || in.blgp < 2;
-        const bool large = contains(name, "32x32x64");
-        return static_cast<std::uint8_t>((large ? 8 : 4) * (wide ? 2 : 1));
-    }
-    if (contains(name, "f64")) {
-        return contains(name, "16x16x4") ? 8 : 4;
-    }
-    if (contains(name, "4x4x4")) {
-        return 2;
-    }
-    if (contains(name, "32x32")) {
-        return single ? 16 : 8;
-    }
-    if (contains(name, "16x16")) {
-        return single ? 8 : 4;
-    }
-    return 0;
-}
-
 Executor executor_of(Opcode op) {
     for (Executor (*const family)(Opcode) : {scalar_executor, vector_executor, matrix_executor, memory_executor}) {
         if (const Executor executor = family(op)) {
@@ -54,7 +22,7 @@ Executor executor_of(Opcode op) {
     return nullptr;
 }
 
-void classify(Step& step) {
+void classify(Step& step, Arch arch) {
     const Instruction& in = step.in;
     switch (in.op) {
     case Opcode::s_waitcnt: {
@@ -81,10 +49,8 @@ void classify(Step& step) {
         break;
     }
     step.run = executor_of(in.op);
-    const char* name = opcode_info(in.op).name;
-    const bool matrix = in.format == Format::mai && (starts_with(name, "v_mfma") || starts_with(name, "v_smfma"));
-    step.kind = step.run == nullptr ? Step::Kind::unknown : matrix ? Step::Kind::matrix : Step::Kind::plain;
-    step.passes = matrix ? passes_of(in, name) : 0;
+    step.passes = matrix_passes(in, arch);
+    step.kind = step.run == nullptr ? Step::Kind::unknown : step.passes != 0 ? Step::Kind::matrix : Step::Kind::plain;
 }
 
 } // namespace
@@ -112,7 +78,7 @@ Code* predecode(Arch arch, const std::uint8_t* bytes, std::size_t size) {
         step.kind = Step::Kind::unknown;
         const std::size_t offset = 4 * index;
         if (decode(copy + offset, size - offset, static_cast<std::uint32_t>(offset), arch, step.in, error)) {
-            classify(step);
+            classify(step, arch);
         } else {
             step.failure = error.failure;
             step.in.op = error.op;

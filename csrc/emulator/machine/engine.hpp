@@ -59,24 +59,63 @@ struct LaunchRequest {
     Options options;
 };
 
+/// What must lie between two instructions: the earlier one, its result, and the later one.
+enum class WaitRule : std::uint8_t {
+    none,
+    valu_sgpr_vmem,
+    valu_sgpr_valu,
+    valu_sgpr_lane,
+    valu_vcc_div_fmas,
+    valu_flag_valu,
+    valu_exec_dpp,
+    valu_exec_lane,
+    valu_exec_matrix,
+    valu_vgpr_dpp,
+    valu_vgpr_readlane,
+    valu_vgpr_permlane,
+    valu_vgpr_matrix,
+    trans_valu,
+    shifted_valu,
+    dot_valu,
+    dot_write,
+    matrix_read,
+    matrix_ab,
+    matrix_c,
+    matrix_write,
+    matrix_c_write,
+    double_matrix_fma,
+    store_write,
+    salu_m0,
+    setreg_getreg,
+    setreg_setreg,
+};
+
 /// A use that only timing makes right.
 struct Finding {
     enum class Kind : std::uint8_t {
         vgpr_before_wait,
         sgpr_before_wait,
+        vgpr_write_before_wait,
+        sgpr_write_before_wait,
+        lds_before_wait,
+        lds_write_before_wait,
         lds_read_after_write,
         lds_write_after_read,
-        lds_write_after_write
+        lds_write_after_write,
+        wait_states,
     };
     Kind kind;
+    WaitRule rule;
     std::uint32_t pc;      // of the use, offset in the text
     std::uint32_t from_pc; // of the load, or of the earlier access
-    std::uint32_t where;   // register number, or LDS byte
-    std::int64_t clocks;   // clocks between the arrival of the data (or the earlier access) and the use; negative: used too early
+    std::uint32_t where;   // register, scalar ones from 512 on; or LDS byte; or hardware register of s_setreg
+    std::int64_t clocks;   // between the arrival of the data (or the earlier access) and the use; negative: used too early
+    int needed, had;       // wait states
     std::uint64_t count;
 };
 
-inline constexpr int kMaxFindings = 128;
+inline constexpr std::int64_t kNoClocks = INT64_MIN; // what arrives only at its s_waitcnt has no distance
+inline constexpr int kMaxFindings = 512;
 inline constexpr int kMaxOpcodes = 2048;
 
 struct LaunchFault {
@@ -101,6 +140,7 @@ struct LaunchResult {
     std::uint64_t workgroups;
     std::uint64_t longest_clock; // issue clock of the last wave to end, the largest over workgroups
     int findings;
+    std::uint64_t findings_left_off; // occurrences of further findings, beyond the most that are kept
     Finding finding[kMaxFindings];
 };
 

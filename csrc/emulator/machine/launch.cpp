@@ -104,6 +104,7 @@ private:
             group_.checks->uninitialised = request.options.check_uninitialised;
             group_.checks->hazards = request.options.find_hazards;
             group_.checks->findings = 0;
+            group_.checks->left_off = 0;
         }
         group_.lds_bytes = request.lds_bytes;
         group_.private_bytes = request.kernel.private_bytes;
@@ -162,14 +163,14 @@ private:
                 ++at;
             }
             if (at < result.findings) {
-                emulator_host::Finding& known = result.finding[at];
-                known.count += found.count;
-                known.clocks = found.clocks < known.clocks ? found.clocks : known.clocks;
-                known.where = found.where < known.where ? found.where : known.where;
+                merge_finding(result.finding[at], found);
             } else if (at < emulator_host::kMaxFindings) {
                 result.finding[result.findings++] = found;
+            } else {
+                result.findings_left_off += found.count;
             }
         }
+        result.findings_left_off += group_.checks != nullptr ? group_.checks->left_off : 0;
     }
 
     Shared& shared_;
@@ -202,7 +203,7 @@ int thread_count(const LaunchRequest& request, std::uint64_t workgroups) {
 /// Threads find in any order; a report has one.
 void sort_findings(LaunchResult& result) {
     std::sort(result.finding, result.finding + result.findings, [](const emulator_host::Finding& a, const emulator_host::Finding& b) {
-        return std::tie(a.pc, a.from_pc, a.kind, a.where) < std::tie(b.pc, b.from_pc, b.kind, b.where);
+        return std::tie(a.pc, a.from_pc, a.kind, a.rule) < std::tie(b.pc, b.from_pc, b.kind, b.rule);
     });
 }
 

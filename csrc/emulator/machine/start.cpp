@@ -108,6 +108,7 @@ Mode mode_of(std::uint32_t rsrc1) {
     mode.denorm16_64 = rsrc1 >> 18 & 3;
     mode.dx10_clamp = (rsrc1 >> 21 & 1) != 0;
     mode.ieee = (rsrc1 >> 23 & 1) != 0;
+    mode.half_overflow_clamps = (rsrc1 >> 26 & 1) != 0;
     return mode;
 }
 

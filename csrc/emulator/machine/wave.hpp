@@ -27,7 +27,7 @@ struct alignas(64) Wave {
     bool scc;
     bool ended;
     bool at_barrier;
-    std::uint8_t gpr_idx_mask; // s_set_gpr_idx: bit 0 src0, 1 src1, 2 src2, 3 dst; 0 off. The index is M0[7:0]
+    bool gpr_idx; // MODE.GPR_IDX_EN: vector registers are relative to M0
     Mode mode;
     Arch arch;
     std::uint32_t pc;          // byte offset of the NEXT instruction; executors of branches overwrite it
@@ -43,6 +43,11 @@ struct alignas(64) Wave {
 
     std::uint64_t vcc() const {
         return s[106] | (std::uint64_t{s[107]} << 32);
+    }
+
+    /// Operands that s_set_gpr_idx made relative: bit 0 src0, 1 src1, 2 src2, 3 dst. The index is M0[7:0].
+    unsigned index_mask() const {
+        return gpr_idx ? s[124] >> 12 & 15 : 0;
     }
 
     void set_pair(int index, std::uint64_t value) {

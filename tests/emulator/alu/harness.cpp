@@ -64,7 +64,8 @@ __attribute__((visibility("default"))) void alu_begin(int op, int format, int en
     wave.mode.ieee = ieee != 0;
     wave.mode.round32 = wave.mode.round16_64 = static_cast<std::uint8_t>(rounding);
     wave.mode.half_overflow_clamps = clamps != 0;
-    wave.gpr_idx_mask = static_cast<std::uint8_t>(index_mask);
+    wave.gpr_idx = index_mask != 0;
+    wave.s[124] = (wave.s[124] & ~0xf000u) | static_cast<std::uint32_t>(index_mask) << 12;
     wave.fault = Fault{};
 }
 

@@ -6,12 +6,12 @@ import hashlib
 import os
 import stat
 import subprocess
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import ziglang
 
-ZIG = (sys.executable, "-m", "ziglang")
+ZIG = (str(Path(ziglang.__file__).parent / "zig"),)
 
 HIP_PRELUDE = """
 #define __global__ __attribute__((global))
@@ -50,17 +50,18 @@ def compile_hip(source: str, arch: str, folder: Path, *, optimisation: str = "-O
     return out.read_bytes()
 
 
-ASSEMBLY = """
-.amdgcn_target "amdgcn-amd-amdhsa--{arch}"
+DESCRIPTOR = "  .amdhsa_float_denorm_mode_32 3\n"
+HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--{arch}"\n'
+KERNEL = """
 .text
-.globl test
+.globl {name}
 .p2align 8
-.type test,@function
-test:
+.type {name},@function
+{name}:
 {body}
 .rodata
 .p2align 6
-.amdhsa_kernel test
+.amdhsa_kernel {name}
   .amdhsa_group_segment_fixed_size {lds}
   .amdhsa_private_segment_fixed_size {private}
   .amdhsa_kernarg_size 64
@@ -71,14 +72,11 @@ test:
   .amdhsa_next_free_vgpr 512
   .amdhsa_next_free_sgpr 100
   .amdhsa_accum_offset 256
-  .amdhsa_float_denorm_mode_32 3
-.end_amdhsa_kernel
-.amdgpu_metadata
----
-amdhsa.version: [ 1, 2 ]
-amdhsa.kernels:
-  - .name: test
-    .symbol: test.kd
+{descriptor}.end_amdhsa_kernel
+"""
+METADATA = """
+  - .name: {name}
+    .symbol: {name}.kd
     .kernarg_segment_size: 64
     .group_segment_fixed_size: {lds}
     .private_segment_fixed_size: {private}
@@ -87,38 +85,55 @@ amdhsa.kernels:
     .sgpr_count: 100
     .vgpr_count: 512
     .max_flat_workgroup_size: 1024
-...
-.end_amdgpu_metadata
 """
 
 
-def assemble(body: str, arch: str, folder: Path, *, lds: int = 0, private: int = 0) -> bytes:
-    """Code object of one kernel ``test``: kernel arguments at s[0:1], workgroup in s2, work item in v0."""
-    text = ASSEMBLY.format(arch=arch, body=body, lds=lds, private=private)
+def assemble(body: str, arch: str, folder: Path, *, lds: int = 0, private: int = 0, descriptor: str = DESCRIPTOR) -> bytes:
+    """Code object of one kernel ``test``: kernel arguments at s[0:1], workgroup in s2, work item in v0.
+
+    ``descriptor``: further directives of the kernel descriptor, each on its line.
+    """
+    return assemble_all({"test": body}, arch, folder, lds=lds, private=private, descriptor=descriptor)
+
+
+def assemble_all(
+    bodies: Mapping[str, str], arch: str, folder: Path, *, lds: int = 0, private: int = 0, descriptor: str = DESCRIPTOR
+) -> bytes:
+    """Code object of several kernels by their names. Labels must differ, or be numbers."""
+    resources = {"lds": lds, "private": private, "descriptor": descriptor}
+    parts = [HEADER.format(arch=arch)]
+    parts += [KERNEL.format(name=name, body=body, **resources) for name, body in bodies.items()]
+    parts += [".amdgpu_metadata\n---\namdhsa.version: [ 1, 2 ]\namdhsa.kernels:"]
+    parts += [METADATA.format(name=name, **resources) for name in bodies]
+    text = "".join([*parts, "...\n.end_amdgpu_metadata\n"])
     name = hashlib.sha256(f"{arch}{text}".encode()).hexdigest()[:16]
     out = folder / f"{name}.co"
     if not out.exists():
         source = folder / f"{name}.s"
         source.write_text(text)
         obj = folder / f"{name}.o"
-        _run(
-            [
-                *ZIG,
-                "clang",
-                "-x",
-                "assembler",
-                "-target",
-                "amdgcn-amd-amdhsa",
-                f"-mcpu={arch}",
-                "-mcode-object-version=5",
-                "-c",
-                str(source),
-                "-o",
-                str(obj),
-            ]
-        )
+        flags = ["-x", "assembler", "-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", "-mcode-object-version=5"]
+        _run([*ZIG, "clang", *flags, "-c", str(source), "-o", str(obj)])
         _run([*ZIG, "ld.lld", "-shared", str(obj), "-o", str(out)])
     return out.read_bytes()
+
+
+class Batch:
+    """Small kernels of one test module, made together when the first of them is asked for: to start an assembler takes longest."""
+
+    def __init__(self, *, lds: int = 0) -> None:
+        self._lds = lds
+        self._names: dict[str, dict[str, str]] = {}
+
+    def add(self, arch: str, body: str) -> None:
+        """A kernel; bodies that are the same are one."""
+        names = self._names.setdefault(arch, {})
+        names.setdefault(body, f"test{len(names)}")
+
+    def kernel(self, arch: str, body: str, folder: Path) -> tuple[bytes, str]:
+        """The code object that holds a kernel, and its name."""
+        names = self._names[arch]
+        return assemble_all({name: text for text, name in names.items()}, arch, folder, lds=self._lds), names[body]
 
 
 def _run(command: list[str]) -> None:

@@ -109,10 +109,12 @@ class Hip:
             raise LaunchError("hipModuleLaunchKernel", error, self.library.hipGetErrorName(error).decode(), self.report())
         return self.report()
 
-    def run_assembly(self, image: bytes, kernarg: bytes, *, grid: int = 1, block: int = 64, lds: int = 0) -> dict[str, Any]:
-        """Loads an object made by ``assemble``, runs its kernel ``test`` and unloads it."""
+    def run_assembly(
+        self, image: bytes, kernarg: bytes, *, name: str = "test", grid: int = 1, block: int = 64, lds: int = 0
+    ) -> dict[str, Any]:
+        """Loads an object made by ``assemble``, runs one of its kernels and unloads it."""
         module = self.load(image)
         try:
-            return self.launch(self.function(module, "test"), (grid, 1, 1), (block, 1, 1), kernarg, lds=lds)
+            return self.launch(self.function(module, name), (grid, 1, 1), (block, 1, 1), kernarg, lds=lds)
         finally:
             self.call("hipModuleUnload", module)

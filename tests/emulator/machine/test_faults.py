@@ -13,6 +13,7 @@ import pytest
 from tests.emulator.machine.device import assemble
 from tests.emulator.machine.hip import Hip, LaunchError
 
+ARCHS = ("gfx942", "gfx950")
 ADDRESS = "s_load_dwordx2 s[4:5], s[0:1], 0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n"
 END = "\ns_endpgm"
 
@@ -29,8 +30,16 @@ def fault(hip: Hip, kernels: Path, body: str, *, size: int = 256, lds: int = 0, 
     return found
 
 
-def test_a_read_past_the_end_names_lane_address_and_distance(hip: Hip, kernels: Path) -> None:
-    found = fault(hip, kernels, "global_load_dword v2, v1, s[4:5] offset:16", grid=3)
+def clean(hip: Hip, kernels: Path, body: str, *, size: int = 256, lds: int = 0, arch: str = "gfx942") -> dict[str, Any]:
+    """The report of a kernel that runs to its end."""
+    hip.devices(arch)
+    buffer = hip.buffer([size], np.uint8)
+    return hip.run_assembly(assemble(ADDRESS + body + END, arch, kernels, lds=lds), struct.pack("<Q", buffer.address))
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_a_read_past_the_end_names_lane_address_and_distance(hip: Hip, kernels: Path, arch: str) -> None:
+    found = fault(hip, kernels, "global_load_dword v2, v1, s[4:5] offset:16", grid=3, arch=arch)
     assert found["kind"] == "global_out_of_bounds"
     assert found["error"] == "hipErrorIllegalAddress"
     assert (found["lane"], found["wave"], found["workgroup"], found["offset"]) == (60, 0, [0, 0, 0], 256)
@@ -39,14 +48,35 @@ def test_a_read_past_the_end_names_lane_address_and_distance(hip: Hip, kernels: 
     assert found["access"] == "read"
 
 
-def test_a_write_before_the_start_is_seen_to_the_byte(hip: Hip, kernels: Path) -> None:
-    found = fault(hip, kernels, "v_mov_b32 v3, 0\nglobal_store_byte v3, v0, s[4:5] offset:-1")
+@pytest.mark.parametrize("arch", ARCHS)
+def test_a_write_before_the_start_is_seen_to_the_byte(hip: Hip, kernels: Path, arch: str) -> None:
+    found = fault(hip, kernels, "v_mov_b32 v3, 0\nglobal_store_byte v3, v0, s[4:5] offset:-1", arch=arch)
     assert (found["access"], found["bytes"], found["offset"], found["nearest"]["side"]) == ("write", 1, -1, "before")
 
 
-def test_scalar_reads_are_checked(hip: Hip, kernels: Path) -> None:
-    found = fault(hip, kernels, "s_load_dwordx4 s[8:11], s[4:5], 244")
+@pytest.mark.parametrize("arch", ARCHS)
+def test_scalar_reads_are_checked(hip: Hip, kernels: Path, arch: str) -> None:
+    found = fault(hip, kernels, "s_load_dwordx4 s[8:11], s[4:5], 244", arch=arch)
     assert (found["kind"], found["bytes"], found["lane"]) == ("scalar_out_of_bounds", 16, -1)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_a_descriptor_larger_than_its_buffer_hides_nothing(hip: Hip, kernels: Path, arch: str) -> None:
+    descriptor = "s_mov_b32 s6, {}\ns_mov_b32 s7, 0x20000\nbuffer_load_dword v2, v1, s[4:7], 0 offen offset:16"
+    found = fault(hip, kernels, descriptor.format(4096), arch=arch)
+    assert (found["kind"], found["lane"], found["offset"], found["nearest"]["distance"]) == ("global_out_of_bounds", 60, 256, 4)
+    # With its true size the hardware's own range check answers.
+    report = clean(hip, kernels, descriptor.format(256), arch=arch)
+    assert report["counters"]["global_bytes_read"] == 60 * 4 + 8
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_accesses_up_to_the_last_byte_are_fine(hip: Hip, kernels: Path, arch: str) -> None:
+    body = "global_load_dword v2, v1, s[4:5]\ns_load_dwordx4 s[8:11], s[4:5], 240\ns_waitcnt vmcnt(0) lgkmcnt(0)\n"
+    body += "ds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\nds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)\nv_add_u32 v4, v2, v3\n"
+    body += "global_store_dword v1, v4, s[4:5]"
+    hip.options("uninitialised=1,hazards=1")
+    assert clean(hip, kernels, body, arch=arch, lds=256)["findings"] == []
 
 
 def test_memory_registered_for_reading_is_not_written(hip: Hip, kernels: Path) -> None:
@@ -81,9 +111,10 @@ def test_lds_ends_where_the_kernel_says(hip: Hip, kernels: Path, arch: str, size
     assert (found["kind"], found["lane"], int(found["address"], 16)) == ("lds_out_of_bounds", 63, size)
 
 
-def test_a_loop_without_end_stops_at_the_budget(hip: Hip, kernels: Path) -> None:
+@pytest.mark.parametrize("arch", ARCHS)
+def test_a_loop_without_end_stops_at_the_budget(hip: Hip, kernels: Path, arch: str) -> None:
     hip.options("budget=1000")
-    found = fault(hip, kernels, "again: s_branch again")
+    found = fault(hip, kernels, "again: s_branch again", arch=arch)
     assert (found["kind"], found["error"]) == ("instruction_budget", "hipErrorLaunchFailure")
 
 
@@ -109,21 +140,44 @@ def test_the_lowest_faulting_workgroup_is_reported_whatever_the_threads(hip: Hip
         assert fault(hip, kernels, body, grid=200)["workgroup"] == [37, 0, 0]
 
 
-def test_registers_never_written_are_found_on_request(hip: Hip, kernels: Path) -> None:
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize(
+    ("body", "number", "name"),
+    [
+        ("v_add_u32 v5, v0, v77", 77, "v77"),
+        ("s_add_u32 s8, s9, 1", 512 + 9, "s9"),
+        ("v_accvgpr_read_b32 v5, a3", 256 + 3, "a3"),
+        ("v_mov_b32 v3, 0\nglobal_store_dwordx2 v3, v[0:1], s[4:5]\nglobal_store_dwordx2 v3, v[8:9], s[4:5]", 8, "v8"),
+        ("v_cndmask_b32 v5, v0, v1, vcc", 512 + 106, "vcc_lo"),
+        ("ds_read_addtid_b32 v5", 512 + 124, "m0"),
+        ("v_fmac_f32 v5, v0, v0", 5, "v5"),
+        ("s_mov_b64 exec, 1\nv_mov_b32 v5, 0\ns_mov_b64 exec, 2\nv_mov_b32 v6, v5", 5, "v5"),
+    ],
+)
+def test_registers_never_written_are_found_on_request(hip: Hip, kernels: Path, arch: str, body: str, number: int, name: str) -> None:
+    hip.options("poison=zero")
+    clean(hip, kernels, body, arch=arch, lds=256)
     hip.options("uninitialised=1")
-    found = fault(hip, kernels, "v_add_u32 v5, v0, v77")
-    assert (found["kind"], int(found["address"], 16)) == ("uninitialised_register", 77)
-    found = fault(hip, kernels, "s_add_u32 s8, s9, 1")
-    assert int(found["address"], 16) == 512 + 9
-    found = fault(hip, kernels, "v_accvgpr_read_b32 v5, a3")
-    assert int(found["address"], 16) == 256 + 3
+    found = fault(hip, kernels, body, arch=arch, lds=256)
+    assert (found["kind"], int(found["address"], 16), found["register"]) == ("uninitialised_register", number, name)
+    assert found["at"]["instruction"].split()[0].removesuffix("_e32") == body.split("\n")[-1].split()[0]
 
 
-def test_lds_never_written_is_found_on_request(hip: Hip, kernels: Path) -> None:
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("body", ["v_mov_b32 v77, 1\nv_add_u32 v5, v0, v77", "s_mov_b64 vcc, 0\nv_cndmask_b32 v5, v0, v1, vcc"])
+def test_written_registers_are_no_fault(hip: Hip, kernels: Path, arch: str, body: str) -> None:
     hip.options("uninitialised=1")
-    found = fault(hip, kernels, "ds_write_b16 v1, v0\nds_read_u16 v3, v1\nds_read_b32 v3, v1", lds=256)
+    clean(hip, kernels, body, arch=arch)
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+@pytest.mark.parametrize("use", ["ds_read_b32 v3, v1", "ds_add_u32 v1, v0", "ds_read2_b32 v[4:5], v1 offset1:1"])
+def test_lds_never_written_is_found_on_request(hip: Hip, kernels: Path, arch: str, use: str) -> None:
+    hip.options("uninitialised=1")
+    found = fault(hip, kernels, f"ds_write_b16 v1, v0\nds_read_u16 v3, v1\n{use}", lds=512, arch=arch)
     assert (found["kind"], found["lane"], found["bytes"]) == ("uninitialised_lds", 0, 4)
-    assert found["at"]["instruction"].startswith("ds_read_b32")
+    assert found["at"]["instruction"] == use
+    clean(hip, kernels, f"ds_write_b32 v1, v0\nds_write_b32 v1, v0 offset:4\n{use}", lds=512, arch=arch)
 
 
 def test_images_that_are_no_code_objects_are_refused(hip: Hip, kernels: Path) -> None:
@@ -149,6 +203,7 @@ def test_launches_that_no_device_takes_are_refused(hip: Hip, kernels: Path) -> N
         ((0, 1, 1), (64, 1, 1), 0, 0, "hipErrorInvalidConfiguration"),
         ((1, 1, 1), (32, 33, 1), 0, 0, "hipErrorInvalidConfiguration"),
         ((1, 1, 1), (64, 1, 1), 64513, 0, "hipErrorLaunchOutOfResources"),
+        ((1 << 12, 1 << 12, 2), (64, 1, 1), 0, 0, "hipErrorLaunchOutOfResources"),
         ((1, 1, 1), (64, 1, 1), 0, 65, "hipErrorInvalidValue"),
     ]
     for grid, block, lds, size, name in cases:

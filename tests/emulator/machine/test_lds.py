@@ -212,3 +212,14 @@ def test_atomics_of_lanes_on_one_address_add_up(hip: Hip, kernels: Path, data: W
 def test_addressing_by_m0_and_lane(hip: Hip, kernels: Path, data: Words) -> None:
     body = "s_mov_b32 m0, 64\nds_write_addtid_b32 v4 offset:8\nds_read_b32 v8, v2 offset:72\nds_read_addtid_b32 v9 offset:8"
     assert (run(hip, kernels, body, data)[:, :2] == data[:, [0, 0]]).all()
+
+
+@pytest.mark.parametrize("arch", ["gfx942", "gfx950"])
+def test_append_and_consume_count_active_lanes(hip: Hip, kernels: Path, data: Words, arch: str) -> None:
+    body = "v_mov_b32 v3, 1000\nds_write_b32 v2, v3 offset:512\ns_mov_b32 m0, 0x10200\ns_mov_b64 exec, 0xf0\nds_append v8\n"
+    body += "ds_consume v9\ns_mov_b64 exec, 7\nds_consume v10 offset:4\ns_mov_b64 exec, -1\nv_mov_b32 v3, 512\nds_read_b32 v11, v3 offset:4"
+    out = run(hip, kernels, body, data, arch=arch)
+    assert (out[4:8, :2] == [1000, 1004]).all()
+    assert (out[0:3, 2] == 1000).all()
+    assert (out[8:, :2] == 0xFFFFFFFF).all()
+    assert (out[:, 3] == 997).all()

@@ -134,6 +134,22 @@ def test_timing_models_agree(hip: Hip, arch: str, timing: str) -> None:
     assert (decode.out.array == want).all()
 
 
+@pytest.mark.parametrize("arch", ["gfx942", "gfx950"])
+def test_checks_change_no_bit_and_find_what_the_schedule_relies_on(hip: Hip, arch: str) -> None:
+    decode = Decode(hip, arch, 200)
+    plain = decode.run()
+    want = decode.out.array.copy()
+    hip.options("hazards=1")
+    report = decode.run()
+    assert (decode.out.array == want).all()
+    assert report["counters"] == plain["counters"]
+    assert report["findings_left_off"] == 0
+    # Every load to a register is waited for. Waves share LDS with a barrier too few, or one that a write was not waited for at.
+    assert set(report["findings_by_kind"]) == {"lds_write_after_read", "lds_before_wait", "wait_states"}
+    rules = {finding["rule"] for finding in report["findings"] if finding["kind"] == "wait_states"}
+    assert rules == {"VALU writes SGPR, VALU reads it"}
+
+
 def test_work_and_results_do_not_depend_on_threads(hip: Hip) -> None:
     decode = Decode(hip, "gfx942", 100)
     reports, outputs = [], []

@@ -15,7 +15,7 @@ from build_tools.tiers import Ended, Outcome, Tier
 
 ROOT = Path(__file__).resolve().parents[3]
 
-NOWHERE = SystemTool("no-such-command", "no-such-package")
+NOWHERE = SystemTool("no-such-command", ("no-such-package",))
 
 
 def silent(_: str) -> None:
@@ -52,7 +52,7 @@ def test_a_tier_whose_tool_cannot_be_had_did_not_run_and_says_why(tmp_path: Path
 
 
 def test_a_tool_on_the_path_is_not_installed_again() -> None:
-    assert system_tools.ensure(SystemTool("true", "coreutils"), pytest.fail) is None
+    assert system_tools.ensure(SystemTool("true", ("coreutils",)), pytest.fail) is None
 
 
 def test_a_tier_that_did_not_run_is_a_failure_only_on_an_integration_service() -> None:

@@ -61,7 +61,7 @@ def test_any_object_is_loaded_and_run_or_refused(sanitized: Sanitized, tmp_path:
     output = fuzz(sanitized.fuzzers["objects"], corpus, runs, 16384, "-print_coverage=1")
     assert executed(output) >= runs
     # Else the seeds no longer get past the loader.
-    for function in ("run_kernel", "write_audit", "place_segments", "read_kernel", "write_fault"):
+    for function in ("run_kernel", "write_audit", "place_segments", "read_kernel", "name_of_fault"):
         assert re.search(rf"^COVERED_FUNC: .*\b{function}\(", output, flags=re.MULTILINE), function
 
 

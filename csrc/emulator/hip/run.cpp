@@ -11,11 +11,11 @@ namespace emulator_host {
 namespace {
 
 constexpr std::uint32_t kMaxLanes = 1024;
-constexpr std::uint32_t kMaxGrid[3] = {0x7fffffff, 65536, 65536};
-constexpr std::uint64_t kMaxItems = 0xffffffff; // of an axis: the packet has 32 bits for them
 constexpr std::size_t kPacketBytes = 64;
 constexpr std::uint64_t kSharedApertureHigh = 1U << 16; // upper halves of the apertures of the machine
 constexpr std::uint64_t kPrivateApertureHigh = 2U << 16;
+constexpr std::uint32_t kMaxGrid[3] = {0x7fffffff, 65536, 65536};
+constexpr std::uint64_t kMaxItems = 0xffffffff; // of an axis: the packet has 32 bits for them
 
 thread_local Json* t_report = nullptr;
 

@@ -1,8 +1,8 @@
 """How fast the emulator runs a decode kernel: by level of x86-64, with checks, over cores; and what a launch costs.
 
-    .env/bin/python -m benchmarks.emulator [--library FILE]... [--json]
+    PYTHONPATH=build/stage .env/bin/python benchmarks/emulator.py [--library FILE]... [--json]
 
-Needs ``build/stage`` on PYTHONPATH or an environment with the wheel. Every level, and every library if several are given, is
+Or the interpreter of an environment that holds the wheel. Every level, and every library if several are given, is
 measured in a process of its own, in turns, so that figures of one run can be compared with each other on a noisy machine. A rate per core
 is wave instructions for each second of processor time of one thread; rates over threads are for each second that passes.
 """
@@ -61,6 +61,7 @@ class Device:
             raise SystemExit(f"{name}: error {error}")
 
     def options(self, listing: str) -> None:
+        """Options of launches from now on."""
         self._call("emulator_set_options", listing.encode())
 
     def _upload(self, content: bytes) -> int:
@@ -96,6 +97,7 @@ class Device:
         return bytes(block[: self.kernarg_bytes])
 
     def launch(self, kernarg: bytes) -> None:
+        """One launch with these arguments, to its end."""
         size = ctypes.c_size_t(len(kernarg))
         block = ctypes.create_string_buffer(kernarg, len(kernarg))
         extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(block), 2, ctypes.addressof(size), 3)
@@ -151,10 +153,12 @@ class Subject:
         return bool(figures["level"] == self.level)
 
     def spread(self, name: str) -> dict[str, float]:
+        """Of all rounds."""
         values = [figures[name] for figures in self.figures]
         return {"median": statistics.median(values), "least": min(values), "most": max(values)}
 
     def summary(self) -> dict[str, Any]:
+        """Of all rounds, figure by figure."""
         names = [name for name in self.figures[0] if name != "level"]
         return {"library": str(self.library), "level": self.level, **{name: self.spread(name) for name in names}}
 
@@ -169,7 +173,7 @@ def table(summaries: list[dict[str, Any]]) -> str:
                 unit, scale = ("launches/s", 1.0) if name == "launches" else ("M wave instructions/s", 1e6)
                 numbers = [value[key] / scale for key in ("median", "least", "most")]
                 label = f"{summary['library'] + ' ' if several else ''}{summary['level']} {name.replace('_', ' ')}"
-                lines.append("{:32} {:9.2f} {} ({:.2f} .. {:.2f})".format(label, numbers[0], unit, numbers[1], numbers[2]))
+                lines.append(f"{label:32} {numbers[0]:9.2f} {unit} ({numbers[1]:.2f} .. {numbers[2]:.2f})")
     return "\n".join(lines)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from build_tools.build_graph.layout import ZIG_CACHE
-from build_tools.environment.system_tools import LLVM, STRACE, SystemTool, ensure
+from build_tools.environment.system_tools import CLANG, LLVM, STRACE, SystemTool, ensure
 
 CXX_FOLDERS: Final = ("csrc", "tests", "benchmarks")
 _CXX_SUFFIXES: Final = (".cpp", ".hpp", ".h", ".hip")
@@ -74,6 +74,7 @@ TIERS: Final = (
     Tier("prove tests", (*_PYTEST, "tests/prove")),
     Tier("evidence, a sample", ("{bin}/python", "-m", "build_tools", "prove", "--check", "--sample", "3")),
     Tier("decoder against LLVM", (*_PYTEST, "-m", "llvm", "tests/emulator"), tool=LLVM),
+    Tier("emulator under sanitizers", (*_PYTEST, "tests/sanitize"), tool=CLANG),
     Tier("system calls", (*_PYTEST, "-m", "strace", "tests/integration"), tool=STRACE),
 )
 

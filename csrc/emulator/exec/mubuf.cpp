@@ -30,6 +30,8 @@ struct Located {
     alignas(64) std::uint64_t offset[kLanes]; // what the range check looks at
     std::uint64_t limit;
     bool by_index; // the range check looks at the index, so a lane passes as a whole
+    bool compact;  // every lane, active or not, passes, and its address lies in [first, last]
+    std::uint64_t first, last;
 };
 
 /// The rule that all lanes' accesses lie in the allocation the buffer starts in, where it starts in one: a neighbour reached by
@@ -55,6 +57,33 @@ bool stays_in_allocation(Wave& w, const Buffer& buffer, const LaneAddresses& add
     return true;
 }
 
+/// Addresses that differ by the lanes' offsets only, where even the greatest is in range: the common case, with no arithmetic of 64 bits
+/// but one sum for each lane. False if it is another.
+bool locate_compact(const Wave& w, const Instruction& in, std::uint64_t start, std::uint32_t bytes, Located& out) {
+    constexpr std::uint32_t kNoOffsets[kLanes] = {};
+    const std::uint32_t* offsets = in.offen ? w.v[row_of(in.src[0])] : kNoOffsets;
+    std::uint32_t least = offsets[0];
+    std::uint32_t greatest = offsets[0];
+    for (int lane = 0; lane < kLanes; ++lane) {
+        least = offsets[lane] < least ? offsets[lane] : least;
+        greatest = offsets[lane] > greatest ? offsets[lane] : greatest;
+    }
+    const auto immediate = static_cast<std::uint32_t>(in.imm);
+    if (std::uint64_t{immediate} + greatest + bytes > out.limit) {
+        return false;
+    }
+    const std::uint64_t base = start + immediate;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        out.addresses.at[lane] = base + offsets[lane];
+    }
+    out.compact = true;
+    out.first = base + least;
+    out.last = base + greatest;
+    out.lanes = {w.exec(), w.exec()};
+    out.whole = w.exec();
+    return true;
+}
+
 /// Computes addresses and applies the range rules. False after a fault.
 bool locate(Wave& w, const Instruction& in, std::uint32_t bytes, Located& out) {
     const Buffer buffer = buffer_of(w, in);
@@ -70,6 +99,10 @@ bool locate(Wave& w, const Instruction& in, std::uint32_t bytes, Located& out) {
     // Without an index the records are bytes, of which the scalar offset takes its share.
     out.limit = out.by_index ? buffer.records : buffer.records > soffset ? buffer.records - soffset : 0;
     const std::uint64_t start = buffer.base + soffset;
+    if (!in.idxen && !buffer.add_lane && locate_compact(w, in, start, bytes, out)) {
+        return true;
+    }
+    out.compact = false;
     std::uint64_t reached = 0;
     std::uint64_t whole = 0;
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -89,6 +122,13 @@ bool locate(Wave& w, const Instruction& in, std::uint32_t bytes, Located& out) {
 }
 
 bool permitted(Wave& w, const Instruction& in, const Located& at, std::uint64_t lanes, std::uint32_t bytes, bool write) {
+    if (at.compact) {
+        const emulator_host::Range* range = w.group->range_of(at.first, at.last + bytes);
+        const std::uint64_t base = buffer_of(w, in).base;
+        if (range != nullptr && (range->writable || !write) && base >= range->begin && base < range->end) {
+            return true;
+        }
+    }
     return reachable(w, at.addresses, lanes, bytes, write) && stays_in_allocation(w, buffer_of(w, in), at.addresses, lanes, bytes, write);
 }
 

@@ -129,6 +129,17 @@ bool remove_range(std::uint64_t begin, Source source) {
     return false;
 }
 
+bool is_device_memory(const void* memory, std::size_t bytes) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory);
+    const Lock lock;
+    for (const Allocation& allocation : table()) {
+        if (begin >= allocation.begin && begin <= allocation.end && bytes <= allocation.end - begin) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool add_for_launch(std::uint64_t begin, std::uint64_t end, bool writable) {
     if (begin == 0 || end <= begin) {
         return false;

@@ -25,6 +25,9 @@ bool add_range(std::uint64_t begin, std::uint64_t end, Source source, bool writa
 /// Removes the newest range of the source that begins there.
 bool remove_range(std::uint64_t begin, Source source);
 
+/// True if all bytes lie in one allocation, registered range or image.
+bool is_device_memory(const void* memory, std::size_t bytes);
+
 /// Extents that belong to the next launch of this thread only.
 bool add_for_launch(std::uint64_t begin, std::uint64_t end, bool writable);
 

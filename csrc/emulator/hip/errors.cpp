@@ -15,6 +15,7 @@ constexpr Known kKnown[] = {
     {kInvalidValue, "hipErrorInvalidValue", "an argument is out of its range"},
     {kOutOfMemory, "hipErrorOutOfMemory", "no memory left"},
     {kInvalidConfiguration, "hipErrorInvalidConfiguration", "the grid or the workgroup is empty or too large"},
+    {kInvalidMemcpyDirection, "hipErrorInvalidMemcpyDirection", "there is no such direction of a copy"},
     {kInvalidDevice, "hipErrorInvalidDevice", "no device has this number"},
     {kInvalidImage, "hipErrorInvalidImage", "the image is no code object"},
     {kNoBinaryForGpu, "hipErrorNoBinaryForGpu", "the code object is for another device"},

@@ -8,6 +8,7 @@ enum HipError : int {
     kInvalidValue = 1,
     kOutOfMemory = 2,
     kInvalidConfiguration = 9,
+    kInvalidMemcpyDirection = 21,
     kInvalidDevice = 101,
     kInvalidImage = 200,
     kNoBinaryForGpu = 209,

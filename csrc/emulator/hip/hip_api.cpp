@@ -1,5 +1,6 @@
 // The calls of HIP that the dispatch extension and the tests use, with HIP's names and numbers.
 #include "allocations.hpp"
+#include "caller_memory.hpp"
 #include "run.hpp"
 #include "settings.hpp"
 
@@ -15,6 +16,8 @@ constexpr std::size_t kPropertiesBytes = 1472; // hipDeviceProp_tR0600
 constexpr std::size_t kNameBytes = 256;
 constexpr std::size_t kComputeUnitsOffset = 388;
 constexpr std::size_t kArchNameOffset = 1160;
+
+enum Direction : int { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice, kByAddress };
 
 enum Attribute : int { kMajor = 23, kMinor = 61, kComputeUnits = 63, kLdsPerBlock = 74, kWarpSize = 87 };
 
@@ -35,9 +38,7 @@ bool buffer_of(void** extra, const void*& bytes, std::size_t& size) {
     for (int entry = 0; entry < kMaxEntries && key() != kEnd; ++entry) {
         if (key() == kPointer) {
             bytes = extra[1];
-        } else if (key() == kSize) {
-            std::memcpy(&size, extra[1], sizeof(size));
-        } else {
+        } else if (key() != kSize || !copy_readable(extra[1], &size, sizeof(size))) {
             return false;
         }
         extra += 2;
@@ -45,7 +46,7 @@ bool buffer_of(void** extra, const void*& bytes, std::size_t& size) {
     return key() == kEnd;
 }
 
-/// The same from pointers to each argument.
+/// The same from pointers to each argument; how many there are only the kernel knows.
 HipError run_with_parameters(const Function& function, const Geometry& geometry, void** parameters) {
     const Kernel& kernel = function.kernel;
     const std::size_t size = explicit_bytes(kernel);
@@ -54,13 +55,14 @@ HipError run_with_parameters(const Function& function, const Geometry& geometry,
         return kOutOfMemory;
     }
     int next = 0;
-    for (int index = 0; index < kernel.arguments; ++index) {
+    bool given = true;
+    for (int index = 0; index < kernel.arguments && given; ++index) {
         const Argument& argument = kernel.argument[index];
         if (argument.hidden == Hidden::none && argument.offset + argument.size <= size) {
-            std::memcpy(bytes + argument.offset, parameters[next++], argument.size);
+            given = copy_readable(parameters[next++], bytes + argument.offset, argument.size);
         }
     }
-    const HipError error = run_kernel(function, geometry, bytes, size);
+    const HipError error = given ? run_kernel(function, geometry, bytes, size) : kInvalidValue;
     free(bytes);
     return error;
 }
@@ -228,8 +230,18 @@ EMULATOR_EXPORT int hipFree(void* memory) {
     return note(memory == nullptr || deallocate(memory, Source::slot) ? kSuccess : kInvalidValue);
 }
 
-EMULATOR_EXPORT int hipMemcpy(void* to, const void* from, std::size_t bytes, int) {
-    if (bytes != 0 && (to == nullptr || from == nullptr)) {
+/// What is device memory by the direction must be so; the host's side is trusted, as HIP trusts it.
+EMULATOR_EXPORT int hipMemcpy(void* to, const void* from, std::size_t bytes, int direction) {
+    if (direction < kHostToHost || direction > kByAddress) {
+        return note(kInvalidMemcpyDirection);
+    }
+    const bool to_device = direction == kHostToDevice || direction == kDeviceToDevice;
+    const bool from_device = direction == kDeviceToHost || direction == kDeviceToDevice;
+    if (bytes == 0) {
+        return kSuccess;
+    }
+    if (to == nullptr || from == nullptr || (to_device && !is_device_memory(to, bytes)) ||
+        (from_device && !is_device_memory(from, bytes))) {
         return note(kInvalidValue);
     }
     std::memmove(to, from, bytes);
@@ -237,7 +249,10 @@ EMULATOR_EXPORT int hipMemcpy(void* to, const void* from, std::size_t bytes, int
 }
 
 EMULATOR_EXPORT int hipMemset(void* to, int value, std::size_t bytes) {
-    if (bytes != 0 && to == nullptr) {
+    if (bytes == 0) {
+        return kSuccess;
+    }
+    if (!is_device_memory(to, bytes)) {
         return note(kInvalidValue);
     }
     std::memset(to, value, bytes);

@@ -1,12 +1,10 @@
 #include "modules.hpp"
 
 #include "allocations.hpp"
+#include "caller_memory.hpp"
 #include "level.hpp"
 
-#include <cerrno>
 #include <pthread.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 namespace emulator_host {
 
@@ -72,19 +70,6 @@ void destroy(Module* module) {
     }
     free(module->file);
     free(module);
-}
-
-/// Copies memory that may not be there: the system call reports a bad address where a plain read would end the process. Where a
-/// sandbox forbids the call the caller's pointer is trusted, as HIP itself does.
-bool copy_readable(const void* from, void* to, std::size_t size) {
-    const iovec local = {to, size};
-    const iovec remote = {const_cast<void*>(from), size};
-    const ssize_t copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
-    if (copied < 0 && errno != EFAULT) {
-        std::memcpy(to, from, size);
-        return true;
-    }
-    return copied == static_cast<ssize_t>(size);
 }
 
 HipError place(Module& module) {

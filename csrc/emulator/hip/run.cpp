@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include "allocations.hpp"
+#include "caller_memory.hpp"
 #include "level.hpp"
 #include "report.hpp"
 #include "settings.hpp"
@@ -14,6 +15,8 @@ constexpr std::uint64_t kMaxWorkgroups = 1 << 24; // minutes, even where each en
 constexpr std::size_t kPacketBytes = 64;
 constexpr std::uint64_t kSharedApertureHigh = 1U << 16; // upper halves of the apertures of the machine
 constexpr std::uint64_t kPrivateApertureHigh = 2U << 16;
+constexpr std::uint32_t kMaxGrid[3] = {0x7fffffff, 65536, 65536};
+constexpr std::uint64_t kMaxItems = 0xffffffff; // of an axis: the packet has 32 bits for them
 
 thread_local Json* t_report = nullptr;
 
@@ -78,6 +81,9 @@ HipError check_geometry(const Kernel& kernel, const Geometry& geometry, std::uin
     for (int axis = 0; axis < 3; ++axis) {
         if (geometry.grid[axis] == 0 || geometry.block[axis] == 0 || geometry.block[axis] > kMaxLanes) {
             return kInvalidConfiguration;
+        }
+        if (std::uint64_t{geometry.grid[axis]} * geometry.block[axis] > kMaxItems || geometry.grid[axis] > kMaxGrid[axis]) {
+            return kInvalidValue;
         }
     }
     std::uint64_t workgroups = 1;
@@ -188,8 +194,8 @@ HipError run_kernel(const Function& function, const Geometry& geometry, const vo
     if (kernarg.data == nullptr || packet.data == nullptr) {
         return kOutOfMemory;
     }
-    if (size != 0) {
-        std::memcpy(kernarg.data, bytes, size);
+    if (size != 0 && !copy_readable(bytes, kernarg.data, size)) {
+        return kInvalidValue;
     }
     add_hidden(kernel, geometry, kernarg.data);
     fill_packet(kernel, geometry, kernarg.address(), lds_bytes, packet.data);

@@ -55,6 +55,11 @@ ObjectError read_load(CodeObject& out, const std::uint8_t* header) {
     if (segment.memory_bytes < segment.file_bytes || segment.memory_bytes > kMaxSpan || segment.address > kMaxSpan) {
         return ObjectError::malformed;
     }
+    // Every byte of code is decoded, so a small file must not claim the same bytes as code many times.
+    out.code_bytes += segment.executable ? segment.file_bytes : 0;
+    if (out.code_bytes > out.file.size) {
+        return ObjectError::malformed;
+    }
     const std::uint64_t end = segment.address + segment.memory_bytes;
     out.span = end > out.span ? end : out.span;
     out.segment[out.segments++] = segment;

@@ -44,7 +44,8 @@ struct CodeObject {
     std::uint8_t abi_version;
     Segment segment[kMaxSegments];
     int segments;
-    std::uint64_t span; // bytes of memory, from address 0
+    std::uint64_t span;       // bytes of memory, from address 0
+    std::uint64_t code_bytes; // of executable segments, in the file
     Table symbols, relocations;
     Bytes strings;  // of the symbols
     Bytes metadata; // the msgpack note; empty if there is none

@@ -15,7 +15,7 @@ from build_tools.tiers import Ended, Outcome, Tier
 
 ROOT = Path(__file__).resolve().parents[3]
 
-NOWHERE = SystemTool("no-such-command", "no-such-package")
+NOWHERE = SystemTool("no-such-command", ("no-such-package",))
 
 
 def silent(_: str) -> None:
@@ -52,7 +52,19 @@ def test_a_tier_whose_tool_cannot_be_had_did_not_run_and_says_why(tmp_path: Path
 
 
 def test_a_tool_on_the_path_is_not_installed_again() -> None:
-    assert system_tools.ensure(SystemTool("true", "coreutils"), pytest.fail) is None
+    assert system_tools.ensure(SystemTool("true", ("coreutils",)), pytest.fail) is None
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_a_compiler_without_the_library_it_needs_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: bool) -> None:
+    compiler, library = tmp_path / "compiler", tmp_path / "libneeded.so"
+    compiler.write_text(f'#!/bin/sh\necho "{library if found else library.name}"\n', encoding="ascii")
+    compiler.chmod(0o755)
+    library.touch()
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    why = system_tools.ensure(SystemTool("compiler", ("compiler-package", "library-package"), library.name), pytest.fail)
+    assert why is None if found else why is not None and "compiler with libneeded.so is not installed" in why
 
 
 def test_a_tier_that_did_not_run_is_a_failure_only_on_an_integration_service() -> None:

@@ -33,6 +33,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
 """Every command: the set of packages it needs (empty: runs on any interpreter) and one line of help."""
 
 
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors go to stderr, or to stdout as JSON with ``--json``."""
     name = arguments[0] if arguments else ""
@@ -42,6 +46,9 @@ def main(arguments: Sequence[str]) -> int:
             if Path(sys.prefix).resolve() != (ROOT / bootstrap.DIRECTORY).resolve():
                 enter(python, arguments)
         return dispatch(arguments)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BuildError as error:
         if "--json" in arguments:
             print(json.dumps({"schema": 1, "command": name, "error": error.to_json()}))

@@ -32,6 +32,10 @@ class _Parser(argparse.ArgumentParser):
         raise InvalidProblem(message, cause="the command line was not understood", remedy=f"see `{self.prog} --help`")
 
 
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -41,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.flush()
     except output.ReaderGone:
         return 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     except MlaError as error:
         _report(given, error)
         return error.exit_code

@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
+from .. import json_object
 from ..dispatch import refused_at_sight, resolve
 from ..errors import InvalidProblem
 from ..problem import FIELDS, Problem
@@ -53,7 +54,7 @@ def answers(lines: Iterable[str], catalog: str) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            problem = _problem(line)
+            problem = Problem.from_mapping(json_object.parse(line))
         except InvalidProblem as error:
             yield {"schema": SCHEMA, "line": number, "outcome": "error", "error": error.to_json()}
             continue
@@ -65,25 +66,6 @@ def answers(lines: Iterable[str], catalog: str) -> Iterator[dict[str, Any]]:
                 known.clear()
             answer = known[key] = resolve(problem, catalog).to_json()
         yield {"schema": SCHEMA, "line": number} | answer
-
-
-def _problem(line: str) -> Problem:
-    try:
-        values = json.loads(line, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        raise InvalidProblem("the line is not JSON", cause=str(error), remedy="write one JSON object a line") from error
-    if not isinstance(values, dict):
-        raise InvalidProblem(
-            "the line is not a JSON object", cause=f"it is a {type(values).__name__}", remedy="write one JSON object a line"
-        )
-    return Problem.from_mapping(values)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise InvalidProblem("a field is given twice", cause="which of the two is meant cannot be known", remedy="give each field once")
-    return values
 
 
 def _open(name: str) -> Any:

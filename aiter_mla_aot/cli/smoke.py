@@ -68,20 +68,20 @@ def _line(outcome: Outcome) -> str:
 
 
 def _asked(args: argparse.Namespace) -> Asked:
-    if args.force_kernel and not (args.problem and args.record):
+    if args.force_kernel is not None and (args.problem is None or args.record is None):
         raise InvalidProblem(
             "--force-kernel without --problem and --record",
             cause="a kernel is forced to learn what a device does with it on a given problem",
             remedy="give both; --record names a new file",
         )
-    problems = posed.read(args.problem) if args.problem else []
-    recorder = Recorder(args.record) if args.record else None
-    if args.force_kernel and not args.emulate:
+    problems = posed.read(args.problem) if args.problem is not None else []
+    recorder = Recorder(args.record) if args.record is not None else None
+    if args.force_kernel is not None and not args.emulate:
         print(
             f"{args.force_kernel} is forced: it may fault the GPU and end this process; {args.record} keeps what was reached",
             file=sys.stderr,
         )
-    return Asked(problems, args.force_kernel or "", recorder.write if recorder else None)
+    return Asked(problems, args.force_kernel, recorder.write if recorder else None)
 
 
 def _on_emulator(arch: str, asked: Asked) -> SmokeReport:

@@ -30,7 +30,11 @@ class Memory:
         self.address = cast(int, address.value)
 
     def view(self) -> memoryview:
-        """The bytes."""
+        """The bytes. Raises ``ArgumentInvalid`` after ``free``."""
+        if not self.address:
+            raise ArgumentInvalid(
+                "the memory was given back", cause="free was called", remedy="take the view before, and drop it with the memory"
+            )
         return memoryview((ctypes.c_char * self.size).from_address(self.address)).cast("B")
 
     def free(self) -> None:

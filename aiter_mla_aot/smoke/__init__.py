@@ -91,7 +91,7 @@ class Asked:
     """What is to run: problems, by default smoke's own; a kernel that runs them although gates forbid it; who watches."""
 
     problems: Sequence[Posed] = ()
-    kernel: str = ""
+    kernel: str | None = None
     watch: Watch | None = None
 
 
@@ -109,7 +109,7 @@ def run(runtime: HipRuntime, device: int = 0, explain: Callable[[], str] = str, 
     tier = "emulator" if runtime.emulated else "device"
     place = Place(tier, name, info.arch, info.target_id, info.compute_units, info.hip_version)
     todo = list(asked.problems) or posed.own(info.arch)
-    plans = [forced.plan(one.problem, asked.kernel) if asked.kernel else resolve(one.problem) for one in todo]
+    plans = [forced.plan(one.problem, asked.kernel) if asked.kernel is not None else resolve(one.problem) for one in todo]
     bench = _Bench(runtime, device, place, explain, asked)
     bench.tell()
     for one, plan in zip(todo, plans, strict=True):
@@ -148,10 +148,17 @@ class _Bench:
         batch = Batch(plan, one.lengths, dtypes[problem.q_dtype], dtypes[problem.kv_dtype])
         names = (plan.kernel.name, plan.kernel.sha256)
         running = Outcome(
-            problem, "unfinished", *names, bound=batch.bound, lengths=one.lengths, plan=plan, forced=bool(self.asked.kernel), launched=True
+            problem,
+            "unfinished",
+            *names,
+            bound=batch.bound,
+            lengths=one.lengths,
+            plan=plan,
+            forced=self.asked.kernel is not None,
+            launched=True,
         )
         with Memory(self.runtime, self.device) as memory, ExitStack() as stack:
-            function = stack.enter_context(forced.loaded(plan, memory)) if self.asked.kernel else None
+            function = stack.enter_context(forced.loaded(plan, memory)) if self.asked.kernel is not None else None
             launch = Launch(batch, memory, self.place.compute_units, seed=len(problem.mode) + problem.q_len)
             # What can take long is done first: `unfinished` shall mean that the launch was under way.
             expected = launch.expected()
@@ -171,6 +178,8 @@ class _Bench:
                 # Only HIP fails after it was given the kernel; everything else is found before.
                 return replace(running, outcome="failed", text=text, launched=isinstance(error, HipError))
             seconds = round(time.monotonic() - started, 4)
+            # The launch has ended: a run that is stopped while its numbers are compared leaves no request as unfinished.
+            self.tell()
             found = launch.error(expected)
         return replace(running, outcome="right" if found <= batch.bound else "wrong", error=found, seconds=seconds)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from .. import json_object
 from ..errors import InvalidProblem
 from ..problem import KV_SPAN_LIMIT, Problem
 
@@ -25,6 +25,7 @@ PROBLEMS: Final = (
     ("split", "fp8", "fp8", 1),
 )
 """Mode, types of q and KV, and query tokens of each batch: pages of one token, causal."""
+LARGEST_FILE: Final = 16 << 20
 LARGEST_BATCH: Final = 1024
 LARGEST_KEYS: Final = 1 << 20
 """Keys of a whole batch."""
@@ -54,9 +55,13 @@ def own(arch: str) -> list[Posed]:
 def read(name: str) -> list[Posed]:
     """The problems of a file of JSON lines. Raises ``InvalidProblem`` for a line that is none, or none that smoke can pose."""
     try:
-        text = Path(name).read_text(encoding="utf-8")
+        with Path(name).open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidProblem(f"{name} cannot be read", cause=str(error), remedy="give a file of JSON lines") from error
+    if len(content) > LARGEST_FILE:
+        raise InvalidProblem(f"{name} is larger than {LARGEST_FILE} bytes", cause="no list of problems to run is", remedy=_REMEDY)
     found = parse(io.StringIO(text))
     if not found:
         raise InvalidProblem(f"{name} holds no problem", cause="every line is blank", remedy=_REMEDY)
@@ -70,11 +75,9 @@ def parse(lines: Iterable[str]) -> list[Posed]:
 
 def _posed(number: int, line: str) -> Posed:
     try:
-        values = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InvalidProblem(f"line {number} is not JSON", cause=str(error), remedy=_REMEDY) from error
-    if not isinstance(values, dict):
-        raise InvalidProblem(f"line {number} is not a JSON object", cause=f"it is a {type(values).__name__}", remedy=_REMEDY)
+        values = json_object.parse(line, _REMEDY)
+    except InvalidProblem as error:
+        raise InvalidProblem(f"line {number}: {error.fact}", cause=error.cause, remedy=error.remedy) from error
     lengths = values.pop("kv_lens", None)
     try:
         problem = Problem.from_mapping(values)
@@ -83,19 +86,20 @@ def _posed(number: int, line: str) -> Posed:
     if lengths is None:
         count = problem.batch if "batch" in values else len(LENGTHS)
         lengths = [max(LENGTHS[place % len(LENGTHS)], problem.q_len) for place in range(min(count, LARGEST_BATCH + 1))]
-    fault = _fault(problem, values, lengths)
+    if "batch" not in values and isinstance(lengths, list) and lengths:
+        problem = replace(problem, batch=len(lengths))
+    fault = fault_of(problem, lengths)
     if fault:
         raise InvalidProblem(f"line {number}: {fault}", cause="smoke cannot pose such a problem", remedy=_REMEDY)
-    return Posed(replace(problem, batch=len(lengths)), tuple(lengths))
+    return Posed(problem, tuple(lengths))
 
 
-def _fault(problem: Problem, values: dict[str, Any], lengths: Any) -> str:
-    if not isinstance(lengths, list) or not 1 <= len(lengths) <= LARGEST_BATCH:
-        return f"kv_lens is no list of 1 to {LARGEST_BATCH} numbers"
+def fault_of(problem: Problem, lengths: Any) -> str:
+    """Why smoke cannot pose a problem with these numbers of keys, which may be anything; empty if it can."""
+    if not isinstance(lengths, list) or not 1 <= len(lengths) <= LARGEST_BATCH or problem.batch != len(lengths):
+        return f"it has {problem.batch} requests, and kv_lens is no list of as many numbers, 1 to {LARGEST_BATCH}"
     if any(type(length) is not int or length < problem.q_len for length in lengths) or sum(lengths) > LARGEST_KEYS:
         return f"kv_lens holds something else than numbers from q_len on, or more than {LARGEST_KEYS} keys in all"
-    if "batch" in values and problem.batch != len(lengths):
-        return "batch is not the number of kv_lens"
     plain = {"lse": False, "ragged": False, "sparse": False, "cp_world_size": 1}
     odd = [name for name, value in plain.items() if getattr(problem, name) != value]
     odd += ["kv_dtype"] if problem.kv_dtype == "byte" else []

@@ -10,6 +10,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +30,13 @@ class Recorder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._begun = False
-        if path.exists() or path.is_symlink():
+        try:
+            path.lstat()
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        else:
             raise RecordUnwritable(f"{path} exists", cause="a record is a fact that is not written over", remedy=_REMEDY)
         if not path.parent.is_dir() or not os.access(path.parent, os.W_OK | os.X_OK):
             raise RecordUnwritable(f"{path} cannot be written", cause=f"{path.parent} is no folder that can be written to", remedy=_REMEDY)
@@ -37,9 +44,11 @@ class Recorder:
     def write(self, place: Place, outcomes: Sequence[Outcome]) -> None:
         """Writes what is known up to now. Raises ``RecordUnwritable``."""
         content = (json.dumps(to_json(place, outcomes), indent=1) + "\n").encode()
-        scratch = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
+        # A name of its own length: the record's may be as long as a name can be.
+        scratch = self._path.with_name(f".smoke-record.{os.getpid()}.tmp")
+        begins = not self._begun
         try:
-            if not self._begun:
+            if begins:
                 # Takes the name, so that of two runs at once the second one stops here.
                 self._path.open("xb").close()
                 self._begun = True
@@ -50,9 +59,15 @@ class Recorder:
                 os.fsync(file.fileno())
             os.replace(scratch, self._path)
         except OSError as error:
-            raise RecordUnwritable(f"{self._path} cannot be written", cause=error.strerror or str(error), remedy=_REMEDY) from error
-        finally:
-            scratch.unlink(missing_ok=True)
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
+                if begins and self._begun:
+                    self._path.unlink()
+            raise _unwritable(self._path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> RecordUnwritable:
+    return RecordUnwritable(f"{path} cannot be written", cause=error.strerror or str(error), remedy=_REMEDY)
 
 
 def to_json(place: Place, outcomes: Sequence[Outcome]) -> dict[str, Any]:

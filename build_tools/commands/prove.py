@@ -23,6 +23,7 @@ from build_tools.environment.pip_run import report_os_errors
 from build_tools.errors import SettingInvalid
 from build_tools.prove import evidence, plot, recheck, subjects, table_text
 from build_tools.prove.battery import LEVELS
+from build_tools.prove.errors import EvidenceInvalid
 from build_tools.prove.kernels import OBJECTS_AT_A_TIME, ObjectProof, prove_objects
 from build_tools.prove.libraries import Libraries, planner_in
 from build_tools.prove.session import Session, Store, cache_folder, make_executor
@@ -113,7 +114,12 @@ def _check(args: argparse.Namespace, archs: Sequence[str]) -> int:
             path = evidence.path_of(HSA, wanted.subject.arch, wanted.file, wanted.subject.sha256)
             # A kernel that is served must have evidence; the others may.
             if wanted.claimed or path.exists():
-                todo.append((wanted.subject, list(recheck.sample(evidence.read(path), args.sample))))
+                shown = evidence.read(path)
+                if shown.sha256 != wanted.subject.sha256:
+                    raise EvidenceInvalid(
+                        f"{path}: it is about {shown.sha256}", cause="it belongs to other bytes", remedy="prove the object"
+                    )
+                todo.append((wanted.subject, list(recheck.sample(shown, args.sample))))
         with ThreadPoolExecutor(OBJECTS_AT_A_TIME) as pool:
             ran = sum(pool.map(lambda one: recheck.recheck(session, *one), todo))
         classes = sum(len(recorded) for _, recorded in todo)

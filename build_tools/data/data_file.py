@@ -50,7 +50,7 @@ def load(path: Path) -> dict[str, Any]:
     """The decoded TOML file; raises ``DataFileUnreadable``."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataFileUnreadable(f"{path} cannot be read", cause=str(error), remedy="restore the file or correct its TOML") from error
 
 

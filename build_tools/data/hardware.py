@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from aiter_mla_aot.dispatch import refused_at_sight
 from aiter_mla_aot.errors import InvalidProblem
 from aiter_mla_aot.problem import FIELDS, Problem
+from aiter_mla_aot.smoke import posed
+from aiter_mla_aot.smoke.record import LARGEST_TEXT
 from build_tools.data import data_file
 from build_tools.errors import DuplicateKey, SchemaDrift
 
@@ -82,22 +86,44 @@ def read(hsa: Path, arch: str, files: Mapping[str, set[str]]) -> tuple[HardwareR
     return tuple(sorted(rows, key=lambda row: row.place))
 
 
-def _fault(row: HardwareResult, arch: str, files: Mapping[str, set[str]]) -> str | None:
+def is_words(value: Any) -> bool:
+    """Whether it is printable text of a length that smoke writes."""
+    return type(value) is str and value.isprintable() and len(value) <= LARGEST_TEXT
+
+
+def is_name(value: Any) -> bool:
+    """Whether it is a device's name: words without blanks around them."""
+    return is_words(value) and value.strip() == value != ""
+
+
+def impossible(problem: Problem, lengths: Sequence[int]) -> str:
+    """Why no kernel can have run a problem with these numbers of keys; empty if one can."""
+    refused = refused_at_sight(problem)
+    return f"it is refused for {refused}" if refused else posed.fault_of(problem, list(lengths))
+
+
+def _fault(row: HardwareResult, arch: str, files: Mapping[str, set[str]]) -> str:
     if row.file not in files.get(row.sha256, ()):
         return f"no object {row.sha256:.80} of the name {row.file!a:.80} is catalogued"
     if row.outcome not in OUTCOMES or (row.outcome == "right") != (row.error is not None and 0.0 <= row.error <= row.bound):
         return f"outcome {row.outcome!a:.80} does not follow from error {row.error} and bound {row.bound}"
+    if row.error is not None and not 0.0 <= row.error < math.inf:
+        return f"error is {row.error}"
     if not SHA256.fullmatch(row.record) or row.request < 0 or row.compute_units < 1:
         return "record, request or compute_units is out of range"
+    if not is_name(row.device) or not is_words(row.text) or row.target_id.partition(":")[0] != arch:
+        return "device, text or target_id is not what a device of the arch gives"
     if row.problem.keys() != FIELDS.keys():
         return "the problem has not exactly the fields of a problem"
     try:
         problem = row.posed
     except InvalidProblem as error:
         return error.fact
-    if problem.arch != arch or problem.batch != len(row.kv_lens):
-        return "the problem is of another arch or another number of requests"
-    return None
+    if problem.arch != arch:
+        return "the problem is of another arch"
+    if row.bound != posed.bound_of(problem):
+        return f"bound is {row.bound}, not {posed.bound_of(problem)}"
+    return impossible(problem, row.kv_lens)
 
 
 def text_of(arch: str, rows: Iterable[HardwareResult]) -> str:
@@ -115,4 +141,4 @@ def _toml(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_toml, value))}]"
     # Texts are printable, and TOML escapes those as JSON does; numbers are finite.
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

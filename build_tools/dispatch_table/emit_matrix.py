@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
@@ -41,11 +42,17 @@ def text(tables: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n".join(parts)
 
 
+def _plain(text: str) -> str:
+    """Text of others without what Markdown would make of it."""
+    return re.sub(r"[^\w .,:;()+/#=-]", lambda found: f"&#{ord(found[0])};", text)
+
+
 def _hardware(data: table.Table) -> Iterator[str]:
     names = {kernel.sha256: kernel.name for kernel in data.kernels}
     for rule in data.hardware:
         problem = ", ".join(f"{axis} {str(values[0]).lower()}" for axis, values in rule.when.items())
-        yield f"- `{names[rule.kernel]}`, {problem}: gate {rule.gate} {'lifted' if rule.effect == 'lifts' else 'added'}, {rule.text}"
+        effect = "lifted" if rule.effect == "lifts" else "added"
+        yield f"- `{names[rule.kernel]}`, {problem}: gate {rule.gate} {effect}, {_plain(rule.text)}"
 
 
 def _rows(data: table.Table, catalog: str) -> Iterator[str]:

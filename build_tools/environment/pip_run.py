@@ -76,6 +76,12 @@ def failure(command: str, output: str) -> BootstrapFailed:
     return BootstrapFailed(f"pip {command} failed", cause=cause, remedy="read pip's message above")
 
 
+_REFUSED: Final = (
+    *(errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST),
+    *(errno.EISDIR, errno.ENOTEMPTY, errno.EBUSY, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT, errno.EIO),
+)
+
+
 @contextmanager
 def report_os_errors(path: Path) -> Iterator[None]:
     """Turn what the file system refuses into typed errors."""
@@ -83,7 +89,7 @@ def report_os_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(f"no space left for {path}", cause=str(error), remedy=_FAILURES[0][2]) from error
-        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST):
-            raise NotWritable(f"{path} cannot be written", cause=str(error), remedy=_FAILURES[1][2]) from error
+            raise DiskFull(f"no space left for {path}", cause=str(error), remedy="free some space there and run again") from error
+        if error.errno in _REFUSED:
+            raise NotWritable(f"{path} cannot be written", cause=str(error), remedy="name a place that you may write to") from error
         raise

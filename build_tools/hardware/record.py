@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
+import stat
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from aiter_mla_aot.errors import InvalidProblem
 from aiter_mla_aot.problem import FIELDS, Problem
 from aiter_mla_aot.smoke.posed import LARGEST_BATCH, bound_of
-from aiter_mla_aot.smoke.record import KIND, LARGEST_TEXT, SCHEMA
-from build_tools.data.hardware import OUTCOMES, SHA256
+from aiter_mla_aot.smoke.record import KIND, SCHEMA
+from build_tools.data.hardware import OUTCOMES, SHA256, impossible, is_name, is_words
 from build_tools.errors import (
     HardwareReportContradicts,
     HardwareReportEmulated,
@@ -25,9 +27,9 @@ from build_tools.errors import (
 
 LARGEST_FILE: Final = 4 << 20
 _REFUSED: Final = "refused"
-_VERSION: Final = re.compile(r"\d{1,4}\.\d{1,4}")
+_VERSION: Final = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 _PACKAGE: Final = re.compile(r"[0-9][0-9a-z.+]{0,99}")
-_DATE: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _ARCH: Final = re.compile(r"gfx[0-9a-f]{3,5}")
 _TARGET: Final = re.compile(r"gfx[0-9a-f]{3,5}(:[a-z]+[+-])*")
 _FILE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}\.co")
@@ -97,6 +99,8 @@ def read(path: Path) -> Record:
 
 def _content(path: Path) -> bytes:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise HardwareReportUnreadable(f"{path} is no regular file", cause="a record is a file", remedy=_REMEDY)
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except OSError as error:
@@ -131,8 +135,14 @@ def _text(pattern: re.Pattern[str]) -> Check:
     return lambda value: type(value) is str and pattern.fullmatch(value) is not None
 
 
-def _words(value: Any) -> bool:
-    return type(value) is str and value.isprintable() and len(value) <= LARGEST_TEXT
+def _date(value: Any) -> bool:
+    if type(value) is not str or not _DATE.fullmatch(value):
+        return False
+    try:
+        datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return False
+    return True
 
 
 def _count(low: int, high: int) -> Check:
@@ -140,13 +150,13 @@ def _count(low: int, high: int) -> Check:
 
 
 def _number(value: Any) -> bool:
-    return value is None or (type(value) in (int, float) and 0 <= value < math.inf)
+    return value is None or (type(value) in (int, float) and 0 <= value <= sys.float_info.max)
 
 
 _HEAD: Final[Mapping[str, Check]] = {
     "schema": _count(SCHEMA, SCHEMA),
     "kind": lambda value: value == KIND,
-    "date": _text(_DATE),
+    "date": _date,
     "tier": lambda value: value in ("device", "emulator"),
     "device": lambda value: isinstance(value, dict),
     "rocm": _text(_VERSION),
@@ -154,7 +164,7 @@ _HEAD: Final[Mapping[str, Check]] = {
     "requests": lambda value: isinstance(value, list) and len(value) <= 10_000,
 }
 _DEVICE: Final[Mapping[str, Check]] = {
-    "name": lambda value: _words(value) and value.strip() == value != "",
+    "name": is_name,
     "arch": _text(_ARCH),
     "target_id": _text(_TARGET),
     "compute_units": _count(1, 100_000),
@@ -170,7 +180,7 @@ _REQUEST: Final[Mapping[str, Check]] = {
     "launched": lambda value: type(value) is bool,
     "error": _number,
     "bound": _number,
-    "text": _words,
+    "text": is_words,
 }
 _KERNEL: Final[Mapping[str, Check]] = {"file": _text(_FILE), "sha256": _text(SHA256), "bytes": _count(1, 1 << 30)}
 
@@ -205,6 +215,8 @@ def _request(row: Any, number: int, arch: str) -> Request | None:
     if kernel is None:
         return None
     _fields(kernel, f"{where}: kernel", _KERNEL)
+    if row["fold"] is None:
+        raise _contradiction(f"{where}: fold is null", "a kernel runs by a fold")
     if bound != bound_of(problem):
         raise _contradiction(f"{where}: bound {bound}", f"for these dtypes the bound is {bound_of(problem)}")
     within = deviation is not None and deviation <= bound
@@ -214,6 +226,9 @@ def _request(row: Any, number: int, arch: str) -> Request | None:
         if outcome != "failed":
             raise _contradiction(f"{where}: outcome {outcome} without a launch", "only a request that failed may not have been launched")
         return None
+    fault = impossible(problem, row["kv_lens"])
+    if fault:
+        raise _contradiction(f"{where}: it ran, though {fault}", "smoke launches no such problem")
     facts = (
         row["forced"],
         kernel["file"],

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 RECIPES: Final = ("persistent", "persistent_rows", "split_direct", "split_null")
+SINGLES: Final = ("out", "partial", "bf16_partial", "none")
 MASKS: Final = ("causal", "request", "none")
 VALUES: Final = ("normal", "outlier", "tiny", "huge", "flat")
 LAYOUTS: Final = ("shuffled", "packed", "reversed", "repeated", "span_2g", "span_4g")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
+from aiter_mla_aot.problem import DTYPE_PAIRS, MAX_HEADS, MAX_Q_LEN
 from build_tools.environment.pip_run import report_os_errors
 from build_tools.providers.aiter import write as write_file
 
-from .case import MASKS, RECIPES, Recipe
+from .case import MASKS, RECIPES, SINGLES, Recipe
 from .classes import CLASS_FIELDS, ProblemClass, axes
 from .errors import EvidenceInvalid
 from .semantics import SEMANTICS_VERSION
@@ -84,14 +85,20 @@ def read(path: Path) -> Evidence:
     """The evidence in a file. Raises ``EvidenceInvalid`` if it is damaged or of another version."""
     try:
         data = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise EvidenceInvalid(
+            f"{path} cannot be read", cause=error.strerror or str(error), remedy="restore it, or run build_tools prove again"
+        ) from error
+    except (ValueError, RecursionError) as error:
         raise EvidenceInvalid(f"{path}: {error}", cause="not readable as JSON", remedy="run build_tools prove again") from error
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA or data.get("semantics") != SEMANTICS_VERSION:
+    versions = [data.get("schema"), data.get("semantics")] if isinstance(data, dict) else []
+    if versions != [SCHEMA, SEMANTICS_VERSION] or any(type(version) is not int for version in versions):
         raise EvidenceInvalid(
             f"{path}: schema or semantics version differs", cause="made by another version", remedy="run build_tools prove again"
         )
     try:
-        made = Evidence(data["arch"], data["sha256"], data["file"], data["level"], tuple(data["findings"]))
+        arch, sha256, file, level = (_typed(data[name], str) for name in ("arch", "sha256", "file", "level"))
+        made = Evidence(arch, sha256, file, level, tuple(_typed(data["findings"], list)))
         same = path == path_of(path.parents[2], made.arch, made.file, made.sha256)
         for finding in made.findings:
             check_finding(finding)
@@ -108,10 +115,8 @@ def read(path: Path) -> Evidence:
 
 def check_finding(finding: Mapping[str, Any]) -> None:
     """Raise ``KeyError``, ``TypeError`` or ``ValueError`` unless everything that is read of a finding later is there and possible."""
-    recipe = Recipe.from_json(finding["recipe"])
-    if recipe.recipe not in RECIPES or recipe.mask not in MASKS or not 1 <= recipe.min_tokens <= recipe.tokens or recipe.heads < 1:
-        raise ValueError("recipe is impossible")
-    for row in finding["right"]:
+    _check_recipe(Recipe.from_json(finding["recipe"]))
+    for row in _typed(finding["right"], list):
         class_of(row[:-1])
         _typed(row[-1], str)
     for group in finding["wrong"]:
@@ -131,6 +136,20 @@ def check_finding(finding: Mapping[str, Any]) -> None:
     for value in (finding["members"], *(timing[name] for name in ("memory", "lds") if timing[name] is not None)):
         if _typed(value, int) < 0:
             raise ValueError(f"a count is {value}")
+
+
+def _check_recipe(recipe: Recipe) -> None:
+    for field in fields(Recipe):
+        # Annotations are texts here: those of a recipe are str, int and bool.
+        if type(getattr(recipe, field.name)).__name__ != field.type:
+            raise TypeError(f"recipe: {field.name} is {getattr(recipe, field.name)!a:.40}")
+    known = recipe.recipe in RECIPES and recipe.mask in MASKS and recipe.single in SINGLES
+    if not known or (recipe.q_dtype, recipe.kv_dtype) not in DTYPE_PAIRS:
+        raise ValueError("recipe: a word or a pair of formats is unknown")
+    if not 1 <= recipe.min_tokens <= recipe.tokens <= MAX_Q_LEN or not 1 <= recipe.heads <= MAX_HEADS:
+        raise ValueError("recipe: heads or tokens are out of range")
+    if not (recipe.persistent or 1 <= recipe.sub_q <= MAX_HEADS * MAX_Q_LEN):
+        raise ValueError(f"recipe: sub_q is {recipe.sub_q}")
 
 
 def _typed(value: Any, kind: type) -> Any:

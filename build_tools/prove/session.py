@@ -62,11 +62,13 @@ class Store:
         with self._lock:
             if path.name not in self._known:
                 found = {}
-                for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+                with report_os_errors(path):
+                    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+                for line in lines:
                     try:
                         row = json.loads(line)
                         found[row["key"]] = Outcome.from_json(row["outcome"])
-                    except (ValueError, KeyError, TypeError):
+                    except (ValueError, KeyError, TypeError, RecursionError):
                         continue
                 self._known[path.name] = found
             return self._known[path.name]

@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -115,8 +116,14 @@ def write(path: Path, data: bytes) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(data)
-    os.replace(temporary, path)
+    try:
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+    except OSError:
+        # Nothing half-written stays, as where the disk is full.
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
 
 
 def _check(arch: str, name: str, data: bytes, wanted: LockedObject | None) -> None:

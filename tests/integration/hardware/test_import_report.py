@@ -48,7 +48,7 @@ def a_record(folder: Path, problem: Problem = GATED, kernel: str = NATIVE, keys:
         "kv_lens": [keys] * problem.batch,
         "forced": True,
         "kernel": {"file": row.file, "sha256": row.sha256, "bytes": row.bytes},
-        "fold": None,
+        "fold": {},
         "outcome": "right",
         "launched": True,
         "error": 1e-2,

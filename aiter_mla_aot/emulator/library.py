@@ -90,7 +90,10 @@ class Emulator:
         without a barrier, wait states that the instruction set asks for and that are missing.
         """
         listing = ",".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in options.items())
-        if self._library.emulator_set_options(listing.encode()) != 0:
+        # One option is one word or number: nothing in it may end it and begin another, or be cut by the library.
+        words = all(re.fullmatch(r"-?\w+", str(value), re.ASCII) for value in options.values())
+        fits = all(value < 1 << 64 for value in options.values() if isinstance(value, int))
+        if not (words and fits) or self._library.emulator_set_options(listing.encode()) != 0:
             raise ArgumentInvalid(f"options are {listing!r:.120}", cause="a name or a value is unknown", remedy="see Emulator.set_options")
 
     def memory(self, size: int) -> Memory:

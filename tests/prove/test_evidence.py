@@ -81,14 +81,14 @@ def test_a_file_comes_back_and_its_bytes_do_not_change(proof: Proof, tmp_path: P
     assert evidence.text_of(again).encode() == first
 
 
-@pytest.mark.parametrize("change", ["schema", "semantics", "sha256", "findings", "truncated"])
+@pytest.mark.parametrize("change", ["schema", "semantics", "sha256", "findings", "level", "truncated"])
 def test_a_damaged_file_is_refused(proof: Proof, tmp_path: Path, change: str) -> None:
     path = evidence.write(tmp_path, made(proof))
     data = json.loads(path.read_text())
     if change == "truncated":
         path.write_text(path.read_text()[:-200])
     else:
-        data[change] = {"schema": 9, "semantics": 99, "sha256": "cd" * 32, "findings": [{"recipe": {}}]}[change]
+        data[change] = {"schema": 9, "semantics": 99, "sha256": "cd" * 32, "findings": [{"recipe": {}}], "level": []}[change]
         path.write_text(json.dumps(data))
     with pytest.raises(EvidenceInvalid):
         evidence.read(path)
@@ -145,6 +145,16 @@ def changed(finding: dict[str, object], place: str, value: object) -> dict[str, 
         ("recipe.recipe", "other"),
         ("recipe.surprise", 1),
         ("recipe.heads", 0),
+        ("recipe.heads", 10**9),
+        ("recipe.heads", True),
+        ("recipe.heads", 1.5),
+        ("recipe.tokens", 1000),
+        ("recipe.q_dtype", "nope"),
+        ("recipe.kv_dtype", "nope"),
+        ("recipe.q_dtype", ["bf16"]),
+        ("recipe.single", "nope"),
+        ("recipe.lse", 0),
+        ("right", {}),
     ],
 )
 def test_a_finding_with_an_impossible_value_is_refused(proof: Proof, tmp_path: Path, place: str, value: object) -> None:

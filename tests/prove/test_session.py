@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from build_tools.errors import NotWritable
 from build_tools.prove import session as module
 from build_tools.prove.bars import Errors
 from build_tools.prove.case import Case, Recipe
@@ -105,6 +106,20 @@ def test_a_process_that_ended_is_an_error_of_its_own(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(module, "run_cases", killed)
     with ThreadPoolExecutor(1) as executor, pytest.raises(ExecutorUnusable, match="ended"):
         Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
+
+
+@pytest.mark.parametrize("line", [b"\xff\xfe", b"[" * 100_000])
+def test_damaged_lines_are_passed_over(ran: list[Case], tmp_path: Path, line: bytes) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
+        (file,) = tmp_path.iterdir()
+        file.write_bytes(line + b"\n" + file.read_bytes())
+        Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
+        assert len(ran) == 2
+        file.unlink()
+        file.mkdir()
+        with pytest.raises(NotWritable):
+            Session(executor, LIBRARIES, Store(tmp_path)).run(SUBJECT, RECIPE, CASES[:2])
 
 
 def test_lines_of_another_shape_are_passed_over(ran: list[Case], tmp_path: Path) -> None:

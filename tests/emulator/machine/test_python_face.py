@@ -47,11 +47,21 @@ def test_memory_is_shared_with_the_process_until_it_is_freed(face: emulator.Emul
     assert face.report()["counters"]["global_bytes_written"] == 256
     address = memory.address
     memory.free()
+    with pytest.raises(ArgumentInvalid, match="given back"):
+        memory.view()
     with pytest.raises(Exception, match="global_out_of_bounds"):
         hip.run_assembly(image, struct.pack("<Q", address))
 
 
-@pytest.mark.parametrize("options", [{"timing": "late"}, {"colour": 1}, {"seed": -1}, {"lds_latency": 1 << 33}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"timing": value} for value in ("late", "latency\0junk", "random,seed=7", "\ud800", "")),
+        *({"seed": value} for value in (-1, 1 << 64)),
+        {"colour": 1},
+        {"lds_latency": 1 << 33},
+    ],
+)
 def test_unknown_options_change_nothing(face: emulator.Emulator, options: dict[str, str | int]) -> None:
     with pytest.raises(ArgumentInvalid):
         face.set_options(**options)

@@ -215,6 +215,36 @@ def test_a_launch_that_kills_the_process_is_in_the_record(hsa: Path, tmp_path: P
     assert "adds gate hardware-" in capsys.readouterr().out
 
 
+STOPPED = """
+import sys
+from aiter_mla_aot import cli
+from aiter_mla_aot.smoke.request import Launch
+def stopped(*_): raise KeyboardInterrupt
+Launch.error = stopped
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_a_run_that_is_stopped_after_a_launch_says_nothing_of_its_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "stopped.json"
+    command = [sys.executable, "-P", "-c", STOPPED, "smoke", "--emulate", "gfx942", "--record", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in done.stderr
+    assert json.loads(path.read_text(encoding="utf-8"))["requests"] == []
+
+
+def test_a_disk_that_is_full_leaves_no_file(hsa: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(errors.DiskFull):
+        import_report(a_record(tmp_path), hsa)
+    assert not list((hsa / "gfx942").glob("*hardware*"))
+
+
 def test_a_kernel_is_forced_past_a_reported_gate_and_gives_what_the_extension_gives(tmp_path: Path) -> None:
     kernel = "mla_a16w16_qh16_m16x4_n16x1_coex0_mask1_ps"
     plain = {"arch": "gfx950", "mode": "persistent", "q_dtype": "bf16", "kv_dtype": "bf16", "heads": 16, "q_len": 2, "page_size": 1}

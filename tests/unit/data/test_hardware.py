@@ -163,6 +163,14 @@ FAULTS: dict[str, tuple[Callable[[str], str], type[errors.DataError]]] = {
     "problem with a field less": (lambda text: text.replace(", sparse = false", ""), errors.SchemaDrift),
     "problem that is none": (lambda text: text.replace("heads = 64", "heads = 640"), errors.SchemaDrift),
     "other number of requests": (lambda text: text.replace("batch = 16", "batch = 17"), errors.SchemaDrift),
+    "infinite bound": (lambda text: text.replace("bound = 0.04", "bound = inf"), errors.SchemaDrift),
+    "generous bound": (lambda text: text.replace("bound = 0.04", "bound = 0.5"), errors.SchemaDrift),
+    "device of control characters": (lambda text: text.replace("AMD Instinct", "\\u001b[1m"), errors.SchemaDrift),
+    "target of another arch": (lambda text: text.replace('target_id = "gfx942', 'target_id = "gfx950'), errors.SchemaDrift),
+    "problem that no kernel ran": (lambda text: text.replace("logit_cap = 0.0", "logit_cap = 5.0"), errors.SchemaDrift),
+    "keys that are none": (lambda text: text.replace("kv_lens = [2048", "kv_lens = [-1"), errors.SchemaDrift),
+    "number of 5000 digits": (lambda text: text + f"colour = {'9' * 5000}\n", errors.DataFileUnreadable),
+    "deep list": (lambda text: text + f"colour = {'[' * 5000}\n", errors.DataFileUnreadable),
     "twice": (lambda text: text + text[text.index("[[result]]") :], errors.DuplicateKey),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -98,6 +99,26 @@ FAULTS: dict[str, tuple[Change, type[errors.HardwareReportError]]] = {
     "failed with an error": (request(outcome="failed", error=0.3), errors.HardwareReportContradicts),
     "generous bound": (request(bound=0.5), errors.HardwareReportContradicts),
     "right without a launch": (request(launched=False), errors.HardwareReportContradicts),
+    "date that is none": (setting("date", to="9999-99-99T99:99:99Z"), errors.HardwareReportMalformed),
+    "date of other digits": (setting("date", to="٢026-12-01T00:00:00Z"), errors.HardwareReportMalformed),
+    "error beyond a float": (request(outcome="wrong", error=10**400), errors.HardwareReportMalformed),
+    "kernel without a fold": (request(fold=None), errors.HardwareReportContradicts),
+    **{
+        f"problem that no kernel ran: {name}": (setting("requests", 0, "problem", name, to=value), errors.HardwareReportContradicts)
+        for name, value in {
+            "out_dtype": "fp16",
+            "qk_head_dim": 128,
+            "v_head_dim": 128,
+            "logit_cap": 5.0,
+            "kv_bytes": 1 << 40,
+            "lse": True,
+            "ragged": True,
+            "sparse": True,
+            "cp_world_size": 2,
+        }.items()
+    },
+    "more keys than smoke has": (request(kv_lens=[1 << 20, 1]), errors.HardwareReportContradicts),
+    "fewer keys than query tokens": (request(kv_lens=[150, 0]), errors.HardwareReportContradicts),
     "long text": (request(text="x" * 1001), errors.HardwareReportMalformed),
 }
 
@@ -123,7 +144,9 @@ def test_what_is_no_file_or_too_large_is_refused(tmp_path: Path) -> None:
     large = tmp_path / "large.json"
     with large.open("wb") as file:
         file.truncate(record.LARGEST_FILE + 1)
-    for path in (tmp_path, tmp_path / "absent", large):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (tmp_path, tmp_path / "absent", large, pipe):
         with pytest.raises(errors.HardwareReportUnreadable):
             record.read(path)
 

@@ -69,6 +69,12 @@ def test_a_line_that_cannot_be_posed_is_an_error_with_its_number(changes: dict[s
         parsed(**changes)
 
 
+def test_a_field_given_twice_is_an_error() -> None:
+    line = json.dumps(PLAIN)
+    with pytest.raises(InvalidProblem, match="given twice"):
+        posed.parse([line[:-1] + ', "heads": 16}'])
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "{", "[]", "\udcff"])
 def test_a_file_without_problems_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "problems.jsonl"
@@ -77,6 +83,8 @@ def test_a_file_without_problems_is_an_error(tmp_path: Path, text: str) -> None:
         posed.read(str(path))
     with pytest.raises(InvalidProblem):
         posed.read(str(tmp_path / "absent"))
+    with pytest.raises(InvalidProblem, match="larger"):
+        posed.read("/dev/zero")
 
 
 @pytest.fixture
@@ -129,6 +137,45 @@ def test_a_record_that_cannot_be_written_is_an_error(tmp_path: Path, monkeypatch
     assert caught.value.cause == "No space left on device"
     assert (tmp_path / "record.json").read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("length", [250, 255])
+def test_a_name_may_be_as_long_as_names_are(tmp_path: Path, length: int) -> None:
+    path = tmp_path / ("r" * length)
+    Recorder(path).write(PLACE, [])
+    assert json.loads(path.read_text())["requests"] == []
+    assert len(list(tmp_path.iterdir())) == 1
+    with pytest.raises(RecordUnwritable, match="cannot be written"):
+        Recorder(tmp_path / ("r" * 256))
+
+
+@pytest.mark.usefixtures("built")
+def test_a_record_that_could_not_begin_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RecordUnwritable):
+        Recorder(tmp_path / "record.json").write(PLACE, [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_command_ends_with_the_exit_code_of_shells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(posed, "read", interrupted)
+    assert cli.main(["smoke", "--emulate", "gfx950", "--problem", str(tmp_path / "p")]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize("option", ["--problem", "--record"])
+def test_an_empty_name_is_not_taken_as_none(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["smoke", "--emulate", "gfx950", option, ""]) in (2, 6)
+    assert {"--problem": "MLA101", "--record": "MLA104"}[option] in capsys.readouterr().err
 
 
 def test_a_folder_that_cannot_be_written_to_stops_before_anything_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

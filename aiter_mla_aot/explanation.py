@@ -159,7 +159,7 @@ def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: 
         return failure.code
     claimed = {
         "page_size": _page_size_reason(kernel, claim, problem.page_size),
-        "q_len": f"claimed for items of {claim.min_tokens} to {claim.tokens} query tokens",
+        "q_len": f"claimed for items of {_range(claim.min_tokens, claim.tokens)} query tokens",
         "mask": f"claimed for causal {' or '.join(str(value).lower() for value in claim.causal)} only",
         "lse": "always writes the log-sum-exp" if claim.lse else "does not write the log-sum-exp of every row",
         "context_parallel": "maps keys of a context-parallel rank only"
@@ -169,6 +169,10 @@ def _reason(data: table.Table, kernel: table.Kernel, failure: Failure, problem: 
         "sparse": "not claimed for a KV list per query token",
     }
     return claimed[failure.code]
+
+
+def _range(least: int, most: int) -> str:
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _page_size_reason(kernel: table.Kernel, claim: Claim, page_size: int) -> str:

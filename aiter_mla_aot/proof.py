@@ -22,6 +22,11 @@ class Wrong:
     classes: int
     page_sizes: tuple[int, ...]
 
+    @property
+    def text(self) -> str:
+        """Status and cause; a cause may begin with the status."""
+        return self.cause if self.cause.startswith(self.status) else f"{self.status}: {self.cause}"
+
 
 @dataclass(frozen=True, slots=True)
 class Proof:
@@ -54,7 +59,7 @@ class Proof:
 
     def measured(self, page_size: int) -> str | None:
         """Why the kernel is not right at a page size at which it is right for nothing or not for all; None if that was not seen."""
-        causes = dict.fromkeys(f"{row.status}: {row.cause}" for row in self.wrong if page_size in row.page_sizes)
+        causes = dict.fromkeys(row.text for row in self.wrong if page_size in row.page_sizes)
         return "; ".join(causes) or None
 
     def to_json(self) -> dict[str, Any]:

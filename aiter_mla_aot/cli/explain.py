@@ -66,7 +66,9 @@ def _text(answer: dict[str, Any]) -> str:
             note = "" if answer["nearest"]["same_result"] else " (another computation)"
             lines.append(f"  nearest       served with {change}: {answer['nearest']['kernel']}, {answer['nearest']['route']}{note}")
         if answer["elsewhere"]:
-            lines.append(f"  elsewhere     a wheel that holds {answer['elsewhere']['kernel']} serves it, {answer['elsewhere']['route']}")
+            lines.append(
+                f"  elsewhere     a wheel that holds {answer['elsewhere']['kernel']}, proven, serves it, {answer['elsewhere']['route']}"
+            )
     for gate in answer["gates"]:
         state = "forbids kernels here" if gate["active"] else "does not hold here"
         lines.append(f"  gate          {gate['id']} ({state}): {gate['cause']} ({gate['reference']})")

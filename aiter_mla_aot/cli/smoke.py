@@ -6,6 +6,7 @@ import argparse
 import math
 import sys
 from pathlib import Path
+from typing import Final
 
 from .. import emulator
 from ..device import open_hip
@@ -14,6 +15,8 @@ from ..smoke import Asked, Outcome, SmokeReport, posed
 from ..smoke import run as run_requests
 from ..smoke.record import Recorder
 from .output import emit
+
+_CHECK: Final = "check the installation with aiter-mla-aot verify and aiter-mla-aot doctor; if both find nothing, report the output"
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,12 +43,17 @@ def run(args: argparse.Namespace) -> int:
         return 0
     failed = [outcome for outcome in report.outcomes if outcome.outcome != "refused"]
     error = SmokeNotRight(
-        f"not every request came out right on the {report.place.tier}",
-        cause="; ".join(f"{outcome.kernel}: {outcome.outcome}" for outcome in failed) or "this wheel serves none of the requests",
-        remedy="check the installation with aiter-mla-aot verify and aiter-mla-aot doctor; if both find nothing, report the output",
+        f"not every request came out right on the {report.place.tier}" if failed else "no request ran",
+        cause="; ".join(f"{outcome.kernel}: {outcome.outcome}" for outcome in failed) or _reasons(report),
+        remedy=_CHECK if failed else "ask aiter-mla-aot explain what serves them; docs/cli.md lists what smoke does not pose",
     )
     emit(args, {**report.to_json(), "error": error.to_json()}, f"{text(report)}\n{error}")
     return error.exit_code
+
+
+def _reasons(report: SmokeReport) -> str:
+    """Why requests were refused, each reason once."""
+    return "; ".join(dict.fromkeys(outcome.text for outcome in report.outcomes))
 
 
 def text(report: SmokeReport) -> str:

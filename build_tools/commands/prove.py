@@ -40,7 +40,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "prove", help="run kernels on the emulator and write what was right as evidence", description=DESCRIPTION
     )
     parser.add_argument("--arch", help="one arch only; of the object with --code-object")
-    parser.add_argument("--kernel", default="*", metavar="GLOB", help="file names of catalogued kernels")
+    parser.add_argument("--kernel", default="*", metavar="GLOB", help="names of catalogued kernels")
     parser.add_argument("--code-object", type=Path, metavar="PATH", help="prove this object, catalogued or not; nothing is written")
     parser.add_argument("--check", action="store_true", help="run a sample of the recorded evidence again; nothing is written")
     parser.add_argument("--sample", type=_count(0), default=1, metavar="N", help="classes of each finding that --check runs, 0 for all")
@@ -146,7 +146,7 @@ def _locked(archs: Sequence[str], pattern: str) -> list[subjects.Wanted]:
         raise SettingInvalid(
             f"no locked kernel matches {pattern!a}",
             cause=f"the locks of {', '.join(archs)} hold no such file",
-            remedy="`aiter-mla-aot kernels` lists them; the pattern must match the file name with its .co",
+            remedy="`aiter-mla-aot kernels` lists them; the pattern must match the whole name",
         )
     return found
 

@@ -22,7 +22,7 @@ Written by `python3 -m build_tools coverage` from the dispatch tables; do not ed
 emulator for all that it serves here ([proving.md](proving.md)); in catalog `full` those that the wheel does not hold have no evidence.
 The rows are for uniform query lengths, one KV list for all tokens of a request, no LSE, no context parallelism and up to 4 GiB of KV;
 `aiter-mla-aot explain` answers for everything else. A refused problem has no row. The counts are over the whole domain, of which most
-is refused for its page size alone: eight of nine page sizes are served by few kernels.
+is refused for its page size alone: kernels of the wheel are served at page size 1 only.
 """
 
 

@@ -65,7 +65,7 @@ def catalogued(hsa: Path, objects: Path, archs: Sequence[str], pattern: str) -> 
         data = catalog.load(hsa, arch)
         locked = data.shipped()
         for row in data.kernels:
-            if row.sha256 in locked and fnmatchcase(row.file, pattern):
+            if row.sha256 in locked and (fnmatchcase(row.file, pattern) or fnmatchcase(Path(row.file).stem, pattern)):
                 subject = load(objects / arch / row.file, arch, data.device.fp8)[0]
                 found.append(Wanted(subject, row.file, _claimed(row), min(row.claim.page_sizes) if row.claim else 1))
     return found
